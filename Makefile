@@ -1,0 +1,118 @@
+# Every target sets up what it needs by itself, in versions fixed here. `make` alone lists them.
+
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+GO ?= go
+FUZZTIME ?= 10s
+# arm64 or x86_64: the processor that build-arm64, size and the SAM build are for.
+LAMBDA_ARCH ?= arm64
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+CFN_LINT    := 1.58.0
+SAM_CLI     := 1.170.0
+
+TOOLS := .build
+CFN_LINT_BIN := $(TOOLS)/cfn-lint-$(CFN_LINT)/bin/cfn-lint
+SAM_BIN      := $(TOOLS)/aws-sam-cli-$(SAM_CLI)/bin/sam
+LAMBDA_BIN   := bin/mcp-$(LAMBDA_ARCH)/bootstrap
+
+# The same bytes from every clean build.
+GOARCH_arm64  := arm64
+GOARCH_x86_64 := amd64
+LAMBDA_BUILD = GOOS=linux GOARCH=$(or $(GOARCH_$(LAMBDA_ARCH)),$(error LAMBDA_ARCH is $(LAMBDA_ARCH), want arm64 or x86_64)) CGO_ENABLED=0 \
+	$(GO) build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w -buildid='
+
+# Loading a bundle of certificates costs 5 to 10 ms a process and would be measured with it.
+unexport AWS_CA_BUNDLE
+export SAM_CLI_TELEMETRY = 0
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: ## serve the endpoint on http://127.0.0.1:8080/mcp with keys made for this run
+	$(GO) run ./functions/mcp -addr 127.0.0.1:8080
+
+.PHONY: test
+test: ## vet and run all tests; needs Go and make alone
+	$(GO) vet ./...
+	$(GO) test ./...
+
+.PHONY: race
+race: ## run all tests under the race detector; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@found=0; \
+	for pkg in $$($(GO) list ./...); do \
+		names=$$($(GO) test -list '^Fuzz' $$pkg); \
+		for target in $$(echo "$$names" | grep '^Fuzz' || true); do \
+			found=1; echo "== $$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done; \
+	[ $$found = 1 ] || { echo 'make fuzz: no fuzz target found' >&2; exit 1; }
+
+.PHONY: build
+build: ## build bin/mcp/bootstrap for this machine
+	CGO_ENABLED=0 $(GO) build -tags lambda.norpc -o bin/mcp/bootstrap ./functions/mcp
+
+.PHONY: build-arm64
+build-arm64: ## build the deployable bin/mcp-arm64/bootstrap, reproducibly
+	$(LAMBDA_BUILD) -o $(LAMBDA_BIN) ./functions/mcp
+
+# Called by `sam build`, which names the folder of the artifact.
+.PHONY: build-McpFunction
+build-McpFunction:
+	$(LAMBDA_BUILD) -o '$(ARTIFACTS_DIR)/bootstrap' ./functions/mcp
+
+.PHONY: events
+events: ## play events/ through the real binary and a fake Lambda runtime, compare the answers
+	$(GO) test ./functions/mcp -run TestEvents -count=1 -v
+
+.PHONY: bench
+bench: ## run the benchmarks, other servers beside ours, and print sizes
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+	cd conformance/peers && $(GO) test -run '^$$' -bench . -benchmem ./...
+	@$(MAKE) --no-print-directory size
+
+.PHONY: lint
+lint: $(CFN_LINT_BIN) ## check format, vet, staticcheck, the template, and what files may not name
+	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs -r $$($(GO) env GOROOT)/bin/gofmt -l); \
+	[ -z "$$unformatted" ] || { printf 'make lint: not formatted:\n%s\n' "$$unformatted" >&2; exit 1; }
+	$(GO) vet ./...
+	cd conformance/peers && $(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(CFN_LINT_BIN) template.yaml
+	bash -n .ci/run && bash -n .ci/names && bash -n conformance/run.sh
+	@.ci/names
+
+.PHONY: conformance
+conformance: ## judge the conformance fixture by the official suite, also as a Lambda function; needs npm
+	conformance/run.sh
+
+.PHONY: sam
+sam: $(SAM_BIN) ## check and build the template with the SAM CLI
+	AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_BIN) validate --lint
+	$(SAM_BIN) build --parameter-overrides Architecture=$(LAMBDA_ARCH)
+
+.PHONY: size
+size: build-arm64 ## print the size of the deployable binary and of its zip
+	@wc -c < $(LAMBDA_BIN) | awk '{ printf "binary %.2f MB\n", $$1 / 1e6 }'
+	@gzip -9 -n -c $(LAMBDA_BIN) | wc -c | awk '{ printf "zip    %.2f MB\n", $$1 / 1e6 }'
+
+.PHONY: clean
+clean: ## remove what make wrote
+	rm -rf bin .build .aws-sam
+
+$(CFN_LINT_BIN):
+	python3 -m venv $(TOOLS)/cfn-lint-$(CFN_LINT)
+	$(TOOLS)/cfn-lint-$(CFN_LINT)/bin/python -m pip install --quiet cfn-lint==$(CFN_LINT)
+
+$(SAM_BIN):
+	python3 -m venv $(TOOLS)/aws-sam-cli-$(SAM_CLI)
+	$(TOOLS)/aws-sam-cli-$(SAM_CLI)/bin/python -m pip install --quiet aws-sam-cli==$(SAM_CLI)

@@ -1,0 +1,151 @@
+package awslambda
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/kmskeys"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/lambdahttp"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
+)
+
+// Options change what Main does. The zero value is right for most programs.
+type Options struct {
+	// Wrap puts a middleware in front of the server, such as one that
+	// authenticates callers and calls mrtr.WithPrincipal. Nil: none.
+	Wrap func(http.Handler) http.Handler
+	// Now is the clock. Nil: time.Now.
+	Now func() time.Time
+}
+
+// initWait is how long the start waits for the first answer of KMS: the first
+// request joins a call that takes longer.
+const initWait = 2 * time.Second
+
+// Main runs the server that newServer makes, on Lambda or locally, until the
+// process is told to end. It does not return.
+func Main(newServer func() *mrtr.Server) { MainWith(Options{}, newServer) }
+
+// MainWith is Main with options.
+func MainWith(opts Options, newServer func() *mrtr.Server) {
+	if err := run(opts, newServer); err != nil {
+		fmt.Fprintf(os.Stderr, "mrtr: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(opts Options, newServer func() *mrtr.Server) error {
+	s, err := readSettings(os.Getenv)
+	if err != nil {
+		return err
+	}
+	var addr string
+	if !s.onLambda {
+		addr, err = parseFlags(os.Args, os.Stdout)
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	logger := newLogger(s.onLambda)
+	// The call to KMS goes first; the rest of the start goes on beside it.
+	keys, wait, err := s.keys(opts, logger)
+	if err != nil {
+		return err
+	}
+	handler, err := newServer().Handler(mrtr.HandlerOptions{
+		Keys: keys, Audience: s.audience,
+		RoundTTL: s.roundTTL, FlowTTL: s.flowTTL,
+		MaxRounds: s.maxRounds, MaxStateBytes: s.maxStateBytes, MaxBodyBytes: int64(s.maxBodyBytes),
+		MaxReplyBytes:  s.maxReplyBytes(),
+		AllowedOrigins: s.origins, AllowLoopbackOrigins: !s.onLambda, AllowAnonymous: !s.onLambda,
+		Now: opts.Now, Logger: logger,
+	})
+	if err != nil {
+		return err
+	}
+	if opts.Wrap != nil {
+		handler = opts.Wrap(handler)
+	}
+	handler = route(handler)
+	wait()
+	if s.onLambda {
+		lambdahttp.Start(handler, s.mode, lambdahttp.Options{Logger: logger})
+	}
+	return serveLocal(addr, handler, s.keyID != "")
+}
+
+// keys returns the keys that the settings name and starts fetching the first
+// secret; wait joins that for a bounded time.
+func (s *settings) keys(opts Options, logger *slog.Logger) (keys requeststate.Keys, wait func(), err error) {
+	if s.keyID == "" {
+		secret := make([]byte, requeststate.MinSecretSize)
+		rand.Read(secret)
+		keys, err := requeststate.NewStaticKeys(secret)
+		return keys, func() {}, err
+	}
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading the AWS configuration: %w", err)
+	}
+	if cfg.Region == "" {
+		return nil, nil, errors.New("AWS_REGION is not set: it says where the key of MRTR_KMS_KEY_ID is")
+	}
+	k, err := kmskeys.New(kms.NewFromConfig(cfg), kmskeys.Options{
+		KeyID: s.keyID, AcceptKeyIDs: s.acceptKeyIDs, Modes: s.modes, Audience: s.audience,
+		RoundTTL: s.roundTTL, Now: opts.Now, Logger: logger,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the MRTR_KMS settings: %w", err)
+	}
+	k.Start(ctx)
+	return k, func() {
+		if err := k.Wait(ctx, initWait); err != nil {
+			logger.Warn("the key service did not answer during start", "error", err)
+		}
+	}, nil
+}
+
+// maxReplyBytes is what a response body may take, leaving room in Lambda's
+// limit for the status and headers around it.
+func (s *settings) maxReplyBytes() int {
+	if !s.onLambda {
+		return 0
+	}
+	return lambdahttp.DefaultMaxReplyBytes - 16<<10
+}
+
+// route serves the endpoint at /mcp, below whatever base path a custom domain
+// adds.
+func route(mcp http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/mcp") {
+			mcp.ServeHTTP(w, r)
+			return
+		}
+		http.NotFound(w, r)
+	})
+}
+
+func newLogger(onLambda bool) *slog.Logger {
+	if onLambda {
+		return slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, nil))
+}

@@ -1,0 +1,135 @@
+package awslambda
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/lambdahttp"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
+)
+
+// settings are what the environment says.
+type settings struct {
+	onLambda      bool
+	keyID         string
+	acceptKeyIDs  []string
+	modes         []requeststate.Mode
+	audience      string
+	roundTTL      time.Duration // zero: default, as below
+	flowTTL       time.Duration
+	maxStateBytes int
+	maxBodyBytes  int
+	maxRounds     int
+	origins       []string
+	mode          lambdahttp.Mode
+}
+
+// localAudience names every local run: its keys are its own.
+const localAudience = "local"
+
+// readSettings reads the environment through getenv. The error names the
+// variable and what it should be.
+func readSettings(getenv func(string) string) (settings, error) {
+	s := settings{
+		onLambda:     getenv("AWS_LAMBDA_RUNTIME_API") != "",
+		keyID:        strings.TrimSpace(getenv("MRTR_KMS_KEY_ID")),
+		acceptKeyIDs: list(getenv("MRTR_KMS_ACCEPT_KEY_IDS")),
+		audience:     getenv("MRTR_AUDIENCE"),
+		origins:      list(getenv("MRTR_ALLOWED_ORIGINS")),
+	}
+	switch {
+	case s.onLambda && s.keyID == "":
+		return s, fmt.Errorf("MRTR_KMS_KEY_ID is not set: on Lambda the state is sealed under a KMS key or not at all")
+	case s.onLambda && s.audience == "":
+		return s, fmt.Errorf("MRTR_AUDIENCE is not set: it names this deployment in its states")
+	case s.keyID == "" && len(s.acceptKeyIDs) > 0:
+		return s, fmt.Errorf("MRTR_KMS_ACCEPT_KEY_IDS is set without MRTR_KMS_KEY_ID")
+	case s.audience == "":
+		s.audience = localAudience
+	}
+	for _, name := range list(getenv("MRTR_KMS_MODE")) {
+		mode := requeststate.ModeDerived
+		switch name {
+		case "derived":
+		case "strict":
+			mode = requeststate.ModeStrict
+		default:
+			return s, fmt.Errorf("MRTR_KMS_MODE: %q is neither derived nor strict", name)
+		}
+		switch {
+		case s.keyID == "":
+			return s, fmt.Errorf("MRTR_KMS_MODE is set without MRTR_KMS_KEY_ID")
+		case slices.Contains(s.modes, mode):
+			return s, fmt.Errorf("MRTR_KMS_MODE: %q is listed twice", name)
+		}
+		s.modes = append(s.modes, mode)
+	}
+	for _, o := range s.origins {
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme == "" || u.Host == "" || o != u.Scheme+"://"+u.Host {
+			return s, fmt.Errorf("MRTR_ALLOWED_ORIGINS: %q is no origin such as https://app.example", o)
+		}
+	}
+	if m := getenv("MRTR_RESPONSE_MODE"); m != "" && m != string(lambdahttp.ModeBuffered) {
+		return s, fmt.Errorf("MRTR_RESPONSE_MODE: %q is not supported, only buffered", m)
+	}
+	s.mode = lambdahttp.ModeBuffered
+	for _, v := range [...]struct {
+		name string
+		max  time.Duration
+		dst  *time.Duration
+	}{
+		{"MRTR_ROUND_TTL", time.Hour, &s.roundTTL},
+		{"MRTR_FLOW_TTL", 30 * 24 * time.Hour, &s.flowTTL},
+	} {
+		if text := getenv(v.name); text != "" {
+			d, err := time.ParseDuration(text)
+			if err != nil || d < time.Second || d > v.max {
+				return s, fmt.Errorf("%s: %q is no duration from 1s to %v", v.name, text, v.max)
+			}
+			*v.dst = d
+		}
+	}
+	for _, v := range [...]struct {
+		name     string
+		min, max int
+		dst      *int
+	}{
+		{"MRTR_MAX_STATE_BYTES", 1 << 10, 4 << 20, &s.maxStateBytes},
+		{"MRTR_MAX_BODY_BYTES", 1 << 10, 10 << 20, &s.maxBodyBytes},
+		{"MRTR_MAX_ROUNDS", 1, 1000, &s.maxRounds},
+	} {
+		if text := getenv(v.name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < v.min || n > v.max {
+				return s, fmt.Errorf("%s: %q is no number from %d to %d", v.name, text, v.min, v.max)
+			}
+			*v.dst = n
+		}
+	}
+	if s.roundTTL == 0 && s.flowTTL != 0 {
+		s.roundTTL = min(10*time.Minute, s.flowTTL)
+	}
+	if s.flowTTL == 0 {
+		s.flowTTL = time.Hour
+	}
+	if s.roundTTL > s.flowTTL {
+		return s, fmt.Errorf("MRTR_ROUND_TTL: %v exceeds MRTR_FLOW_TTL, %v", s.roundTTL, s.flowTTL)
+	}
+	return s, nil
+}
+
+// list splits a comma-separated value; blank elements are left out.
+func list(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
