@@ -17,6 +17,7 @@ TOOLS := .build
 CFN_LINT_BIN := $(TOOLS)/cfn-lint-$(CFN_LINT)/bin/cfn-lint
 SAM_BIN      := $(TOOLS)/aws-sam-cli-$(SAM_CLI)/bin/sam
 LAMBDA_BIN   := bin/mcp-$(LAMBDA_ARCH)/bootstrap
+INTEROP      := $(TOOLS)/interop
 
 # The same bytes from every clean build.
 GOARCH_arm64  := arm64
@@ -95,6 +96,11 @@ lint: $(CFN_LINT_BIN) ## check format, vet, staticcheck, the template, and what 
 conformance: ## judge the conformance fixture by the official suite, also as a Lambda function; needs npm
 	conformance/run.sh
 
+# make interop UPDATE=-update writes docs/clients.md.
+.PHONY: interop
+interop: $(INTEROP)/node_modules/.package-lock.json $(INTEROP)/python-v1/installed $(INTEROP)/python-v2/installed ## run clients of other makes, compare with docs/clients.md; needs npm
+	cd conformance/peers && $(GO) test ./interop -count=1 -v -tools $(abspath $(INTEROP)) $(UPDATE)
+
 .PHONY: sam
 sam: $(SAM_BIN) ## check and build the template with the SAM CLI
 	AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_BIN) validate --lint
@@ -116,3 +122,14 @@ $(CFN_LINT_BIN):
 $(SAM_BIN):
 	python3 -m venv $(TOOLS)/aws-sam-cli-$(SAM_CLI)
 	$(TOOLS)/aws-sam-cli-$(SAM_CLI)/bin/python -m pip install --quiet aws-sam-cli==$(SAM_CLI)
+
+$(INTEROP)/node_modules/.package-lock.json: conformance/peers/interop/package-lock.json
+	mkdir -p $(INTEROP)
+	cp conformance/peers/interop/package.json $< $(INTEROP)/
+	npm ci --prefix $(INTEROP) --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+$(INTEROP)/python-%/installed: conformance/peers/interop/requirements-%.txt
+	python3 -m venv --clear $(INTEROP)/python-$*
+	$(INTEROP)/python-$*/bin/python -m pip install --quiet -r $<
+	touch $@

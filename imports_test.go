@@ -28,6 +28,7 @@ const (
 	awsSDK        = "github.com/aws/aws-sdk-go-v2"
 	awsErrors     = "github.com/aws/smithy-go"
 	awsLambda     = "github.com/aws/aws-lambda-go"
+	joseLibrary   = "github.com/go-jose/go-jose/v4"
 	uriTemplate   = "github.com/yosida95/uritemplate/v3"
 )
 
@@ -59,18 +60,20 @@ var layout = map[string]row{
 	"mrtr/lambdahttp":            {imports: []string{awsLambda, jsonLibrary}, never: []string{"ours"}},
 	"mrtr/lambdahttp/lambdatest": {imports: []string{"mrtr/lambdahttp", awsLambda, jsonLibrary}},
 
+	"mrtr/auth": {imports: []string{"mrtr", "mrtr/lambdahttp", jsonLibrary, joseLibrary}, never: []string{awsSDK, "github.com/coreos/go-oidc"}},
+
 	"mrtr/awslambda": {
-		imports: []string{"mrtr", "mrtr/requeststate", "mrtr/kmskeys", "mrtr/lambdahttp", awsSDK, awsErrors, awsLambda},
+		imports: []string{"mrtr", "mrtr/auth", "mrtr/requeststate", "mrtr/kmskeys", "mrtr/lambdahttp", awsSDK, awsErrors, awsLambda},
 	},
 	"mrtr/mrtrtest": {imports: []string{"mrtr", "mrtr/requeststate", "mrtr/internal/jsonrpc", jsonLibrary}},
 
 	"conformance/fixture": {imports: []string{"mrtr", jsonLibrary}},
-	"conformance/gateway": {imports: []string{"mrtr/lambdahttp/lambdatest", "mrtr/kmskeys/kmstest"}},
+	"conformance/gateway": {imports: []string{"mrtr/lambdahttp", "mrtr/lambdahttp/lambdatest", "mrtr/kmskeys/kmstest"}},
 	"functions/conformance": {
 		imports: []string{"mrtr", "mrtr/awslambda", "conformance/fixture", jsonLibrary},
 		never:   []string{"mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "testing"},
 	},
-	"functions/mcp/tools": {imports: []string{"mrtr", "conformance/fixture"}},
+	"functions/mcp/tools": {imports: []string{"mrtr", "conformance/fixture", jsonLibrary}},
 	"functions/mcp": {
 		imports: []string{"mrtr", "mrtr/awslambda", "functions/mcp/tools", "conformance/fixture"},
 		// What the deployed binary must not carry.

@@ -21,6 +21,8 @@ type failure struct {
 	rpc    jsonrpc.Error
 	reason string // a short word for logs and metrics; empty: the code says it all
 	cause  error  // may be nil
+
+	challenge string // WWW-Authenticate; empty: none
 }
 
 func (f *failure) Error() string {
@@ -70,18 +72,23 @@ func refused(reason string, cause error) *failure {
 	return f
 }
 
+const unavailableMessage = "The service is temporarily unavailable"
+
 // asFailure maps any error to what the client gets. It is the one place where
 // that is decided.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
+	if a, ok := errors.AsType[*AuthorizationError](err); ok {
+		return a.failure()
+	}
 	if r, ok := errors.AsType[*requeststate.RefusedError](err); ok {
 		return refused(string(r.Reason), err)
 	}
 	switch {
 	case errors.Is(err, requeststate.ErrUnavailable):
-		return fail(http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "The service is temporarily unavailable").because("keys_unavailable", err)
+		return fail(http.StatusServiceUnavailable, jsonrpc.CodeInternalError, unavailableMessage).because("keys_unavailable", err)
 	case errors.Is(err, replay.ErrDiverged):
 		return refused("diverged", err)
 	case errors.Is(err, replay.ErrMisuse):

@@ -51,7 +51,6 @@ func (h *handler) serveHandshake(ctx context.Context, r *request) (jsontext.Valu
 	}
 	switch r.Method {
 	case protocol.MethodPing, protocol.MethodSetLevel:
-		r.info.Method = r.Method
 		return emptyObject, nil
 	}
 	// A client of that era does not cancel by closing its connection.
@@ -68,7 +67,6 @@ func (h *handler) serveHandshake(ctx context.Context, r *request) (jsontext.Valu
 // initialize answers the handshake. It fails over no version: a client that
 // does not know the one it gets leaves.
 func (h *handler) initialize(ctx context.Context, r *request) (jsontext.Value, error) {
-	r.info.Method = r.Method
 	var p struct {
 		Version      jsontext.Value `json:"protocolVersion"`
 		Capabilities jsontext.Value `json:"capabilities"`

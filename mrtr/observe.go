@@ -6,6 +6,10 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
 
 // RoundInfo says how one request went. It holds nothing secret: no argument,
@@ -13,7 +17,9 @@ import (
 // the reply is known.
 type RoundInfo struct {
 	Start       time.Time     // when the request arrived
-	Method      string        // MCP method; empty where the body could not be read
+	Method      string        // MCP method; empty where the body could not be read or names none that clients have
+	Version     string        // protocol version; empty where none was agreed on
+	RequestID   string        // JSON-RPC id, a string without its quotes; empty where there is none or it is longer than 64 bytes
 	Target      string        // registered tool, prompt or resource; empty where there is none
 	FlowID      string        // 32 hex digits; empty where no flow was begun or continued
 	Round       int           // from 1; 0 outside flows
@@ -25,7 +31,7 @@ type RoundInfo struct {
 	Cold        bool          // the first request of its handler, so of its process
 	Swallowed   bool          // the handler returned a result although it had to ask; the questions were sent
 	Trace       Trace         // what this request's _meta says
-	Traceparent string        // of the flow's first round, from the state; empty: none was sent
+	Traceparent string        // of the flow's first round, from the state; empty: there was none
 	BytesIn     int           // request body
 	BytesOut    int           // response body
 	StateBytes  int           // the sealed state that was sent; 0: none
@@ -44,11 +50,15 @@ type Trace struct {
 }
 
 // Observer is told of every request. It is called when the request has been
-// decoded, with info's Start and Trace, and what it returns goes on: the
-// context to the handler, the function is called once when the reply has been
-// written and info is complete. A request that cannot be decoded is told of
-// when it has been answered. The reply waits for the function on transports
-// that buffer.
+// decoded, with info's Start, Method, RequestID, Cold and Trace, and what it
+// returns goes on: the context to the handler, the function is called once when
+// the reply has been written and info is complete. A request that cannot be
+// decoded is told of when it has been answered. The reply waits for the function
+// on transports that buffer.
+//
+// An observer that opens a span sets info's Traceparent to it when it is called:
+// a flow that this request begins then carries that one, and not the client's,
+// to its later rounds.
 type Observer func(ctx context.Context, info *RoundInfo) (context.Context, func())
 
 // Keys of _meta under which a client may link a round to the flow's first one,
@@ -60,10 +70,13 @@ const (
 
 // observe tells the observers that the request is known, once.
 func (r *request) observe(ctx context.Context) context.Context {
-	if r.observed {
-		return ctx
+	if r.observed != nil {
+		return r.observed
 	}
-	r.observed = true
+	if fromClient[r.Method] {
+		r.info.Method = r.Method
+	}
+	r.info.RequestID = shortID(r.ID)
 	m := &r.params.Meta
 	r.info.Trace.Traceparent, _ = stringOf(m.Traceparent)
 	r.info.Trace.Tracestate, _ = stringOf(m.Tracestate)
@@ -75,14 +88,43 @@ func (r *request) observe(ctx context.Context) context.Context {
 			r.ends = append(r.ends, end)
 		}
 	}
+	r.observed = ctx
 	return ctx
+}
+
+// fromClient are the methods that clients have, of both eras. Others are text
+// that a caller chose.
+var fromClient = map[string]bool{
+	protocol.MethodDiscover: true, protocol.MethodInitialize: true, protocol.MethodPing: true, protocol.MethodSetLevel: true,
+	protocol.MethodListTools: true, protocol.MethodCallTool: true,
+	protocol.MethodListPrompts: true, protocol.MethodGetPrompt: true,
+	protocol.MethodListResources: true, protocol.MethodListResourceTemplates: true, protocol.MethodReadResource: true,
+	protocol.MethodSubscribe: true, protocol.MethodUnsubscribe: true, protocol.MethodSubscriptionsListen: true,
+	protocol.MethodComplete:          true,
+	protocol.NotificationInitialized: true, protocol.NotificationCancelled: true, protocol.NotificationProgress: true,
+	protocol.NotificationRootsListChanged: true,
+}
+
+// shortID returns an id for observers.
+func shortID(id jsontext.Value) string {
+	const longest = 64
+	if len(id) > longest {
+		return ""
+	}
+	if s, ok := stringOf(id); ok {
+		return s
+	}
+	return string(id)
 }
 
 // report hands on what became of the request, once the reply is out.
 func (r *request) report(ctx context.Context) {
-	r.info.BytesOut, r.info.Duration = r.stream.size, time.Since(r.info.Start)
+	r.info.Version, r.info.BytesOut, r.info.Duration = r.version, r.stream.size, time.Since(r.info.Start)
+	if r.info.Outcome != OutcomeInputRequired {
+		r.info.StateBytes = 0 // sealed, but not sent: a middleware or the reply's size came between
+	}
+	ctx = r.observe(ctx)
 	r.info.log(ctx, r.handler.opts.Logger)
-	r.observe(ctx)
 	for _, end := range slices.Backward(r.ends) {
 		end()
 	}

@@ -162,7 +162,7 @@ func Roots(key string, dst *[]protocol.Root) Question {
 				*dst = r.Roots
 				return err
 			},
-			params: func() (jsontext.Value, error) { return nil, nil },
+			params: func() (jsontext.Value, error) { return emptyObject, nil },
 			lacks:  lacksRoots,
 		}, nil
 	}}

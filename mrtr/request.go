@@ -2,6 +2,7 @@ package mrtr
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 
@@ -24,8 +25,8 @@ type request struct {
 	caps      protocol.ClientCapabilities
 	logLevel  protocol.LoggingLevel // least severe that the client wants; empty: none
 	info      *RoundInfo
-	observed  bool
-	ends      []func() // of observers
+	observed  context.Context // what the observers made of the request's; nil: they have not been told
+	ends      []func()        // of observers
 }
 
 // params holds the members that requests have, raw: what is wrong with one is

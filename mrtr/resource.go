@@ -148,7 +148,11 @@ func (p resourceReply) outcome() Outcome { return OutcomeComplete }
 
 func (p resourceReply) encode(r *request) (jsontext.Value, error) {
 	res := protocol.ReadResourceResult{ResultType: r.resultType(), Contents: p.contents}
-	if !r.handshake {
+	switch {
+	case r.handshake:
+	case r.params.InputResponses != nil: // made from a client's answers: for nobody to keep
+		res.Cache = &protocol.CacheHints{Scope: protocol.CachePrivate}
+	default:
 		res.Cache = p.cache
 	}
 	return r.encodeResult(res, nil)

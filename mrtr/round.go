@@ -147,7 +147,9 @@ func (h *handler) openState(ctx context.Context, r *request, t *target, name str
 			Audience: h.audience, Principal: principalDigest(r.http.Context()), Method: t.method, Target: name,
 			Revision: t.revision, Round: 1, FlowDeadline: now.Add(h.opts.FlowTTL),
 		}
-		c.Traceparent, _ = stringOf(r.params.Meta.Traceparent)
+		if c.Traceparent = r.info.Traceparent; c.Traceparent == "" {
+			c.Traceparent = r.info.Trace.Traceparent
+		}
 		if len(c.Traceparent) > maxTraceparent {
 			c.Traceparent = ""
 		}
@@ -234,6 +236,9 @@ func (h *handler) handlerError(ctx context.Context, r *request, t *target, err e
 	if _, ok := errors.AsType[*failure](err); ok {
 		return nil, err
 	}
+	if _, ok := errors.AsType[*AuthorizationError](err); ok {
+		return nil, err
+	}
 	for _, own := range [...]error{replay.ErrDiverged, replay.ErrMisuse, requeststate.ErrUnavailable} {
 		if errors.Is(err, own) {
 			return nil, err
@@ -301,7 +306,7 @@ func (h *handler) inputRequired(ctx context.Context, c *Call) (jsontext.Value, e
 func (h *handler) ask(ctx context.Context, c *Call, res protocol.InputRequiredResult) (jsontext.Value, error) {
 	// 2. The state.
 	if int(c.claims.Round) >= h.opts.MaxRounds {
-		return nil, internal("too_many_rounds", fmt.Errorf("%q asked in round %d, the last that is allowed", c.target.name, c.claims.Round))
+		return nil, internal("too_many_rounds", fmt.Errorf("%q is not done in round %d, the last that is allowed%s", c.target.name, c.claims.Round, c.waiting()))
 	}
 	token, err := h.sealState(ctx, c)
 	if err != nil {
@@ -323,13 +328,29 @@ func (h *handler) ask(ctx context.Context, c *Call, res protocol.InputRequiredRe
 	return b, nil
 }
 
+// waiting says for the log which questions wait, and of a confirmation why it
+// may do so for ever.
+func (c *Call) waiting() string {
+	var b strings.Builder
+	for _, q := range c.run.Pending() {
+		fmt.Fprintf(&b, "; it waits for %q", q.Key)
+		if q.Confirm {
+			b.WriteString(", a confirmation, which is asked again whenever its text has changed")
+		}
+	}
+	return b.String()
+}
+
 // pendingRequests returns the questions to send, and the error for a client
 // that did not declare to take them.
 func (c *Call) pendingRequests() (requests protocol.InputRequests, lacking *failure, err error) {
 	var missing protocol.ClientCapabilities
-	requests = c.guard.requests
-	for _, r := range requests {
+	requests = slices.Clone(c.guard.requests)
+	for i, r := range requests {
 		lacksFor(r, c.request.caps, &missing)
+		if r.Params == nil {
+			requests[i].Params = emptyObject // some clients cannot do without
+		}
 	}
 	for _, q := range c.run.Pending() {
 		p := q.Ref.(prepared)

@@ -17,8 +17,8 @@ import (
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
 )
 
-// ServeHTTP answers one request: method, origin, headers, size, decoding,
-// dispatch, in this order.
+// ServeHTTP answers one request: origin, caller, method, headers, size,
+// decoding, dispatch, in this order.
 func (h *handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	info := &RoundInfo{Start: time.Now(), Cold: h.warm.CompareAndSwap(false, true)}
 	r := &request{handler: h, http: hr, info: info, stream: &stream{w: w, limit: h.opts.MaxReplyBytes}}
@@ -88,6 +88,9 @@ func (h *handler) errorBody(r *request, err error) (int, []byte) {
 	if f.reason != "" {
 		r.info.Reason = f.reason
 	}
+	if f.challenge != "" {
+		r.stream.w.Header().Set("WWW-Authenticate", f.challenge)
+	}
 	if f.rpc.Code == 0 {
 		return f.status, nil
 	}
@@ -101,6 +104,13 @@ func (h *handler) errorBody(r *request, err error) (int, []byte) {
 // serve does everything but write the reply. It returns the result of a
 // request, nothing for a notification.
 func (h *handler) serve(ctx context.Context, r *request) (jsontext.Value, error) {
+	if h.opts.Authenticate != nil {
+		var err error
+		if ctx, err = h.opts.Authenticate(r.http.WithContext(ctx)); err != nil {
+			return nil, err
+		}
+		r.http = r.http.WithContext(ctx)
+	}
 	if err := checkHTTP(r.stream.w, r.http); err != nil {
 		return nil, err
 	}
@@ -149,17 +159,14 @@ func (h *handler) dispatch(ctx context.Context, r *request) (jsontext.Value, err
 		}
 	case protocol.MethodCallTool:
 		if offered[protocol.MethodListTools] != nil {
-			r.info.Method = method
 			return h.callTool(ctx, r)
 		}
 	case protocol.MethodGetPrompt:
 		if offered[protocol.MethodListPrompts] != nil {
-			r.info.Method = method
 			return h.getPrompt(ctx, r)
 		}
 	case protocol.MethodReadResource:
 		if offered[protocol.MethodListResources] != nil {
-			r.info.Method = method
 			return h.readResource(ctx, r)
 		}
 	}
@@ -168,7 +175,6 @@ func (h *handler) dispatch(ctx context.Context, r *request) (jsontext.Value, err
 
 // plain serves a method that is no part of a flow.
 func (h *handler) plain(ctx context.Context, r *request, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
-	r.info.Method = r.Method
 	return h.through(ctx, Method{Name: r.Method}, serve)
 }
 

@@ -1,6 +1,7 @@
 package mrtr
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -76,6 +77,14 @@ func (s *Server) add(t *target) {
 	s.targets = append(s.targets, t)
 }
 
+// HasTool reports whether a tool of that name is registered.
+func (s *Server) HasTool(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.byName[targetKey{requeststate.PurposeTool, name}]
+	return ok
+}
+
 // HandlerOptions say how a server is served. Keys and Audience are required.
 type HandlerOptions struct {
 	// Keys seal and open states.
@@ -102,6 +111,11 @@ type HandlerOptions struct {
 	// refuses requests whose Host is not a loopback name: for local servers.
 	AllowLoopbackOrigins bool
 
+	// Authenticate finds out who sent a request, before anything but its origin
+	// is looked at, and returns its context with WithPrincipal. An error refuses
+	// the request; it should be an *AuthorizationError. Nil: callers are those of
+	// the requests' contexts. Preflights of allowed origins do not come here.
+	Authenticate func(*http.Request) (context.Context, error)
 	// AllowAnonymous lets callers without a principal confirm and open
 	// addresses. Without it such questions end their calls.
 	AllowAnonymous bool

@@ -40,7 +40,10 @@ func statusServer(s *mrtr.Server) {
 	}) (*mrtr.Result, error) {
 		return mrtr.Textf("%d to %s", in.Count, in.City), nil
 	})
-	mrtr.AddPrompt(s, mrtr.Prompt{Name: "greet", Arguments: []protocol.PromptArgument{{Name: "who", Required: true}}},
+	mrtr.AddPrompt(s, mrtr.Prompt{
+		Name: "greet", Arguments: []protocol.PromptArgument{{Name: "who", Required: true}},
+		Complete: map[string]mrtr.Completer{"who": func(context.Context, string, map[string]string) ([]string, error) { return []string{"Alice"}, nil }},
+	},
 		func(context.Context, *mrtr.Call, map[string]string) (*protocol.GetPromptResult, error) {
 			return &protocol.GetPromptResult{}, nil
 		})

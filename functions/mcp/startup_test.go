@@ -35,7 +35,6 @@ var badSettings = []struct{ name, env, says string }{
 	{"origin with a path", "MRTR_ALLOWED_ORIGINS=https://app.example,https://app.example/", `MRTR_ALLOWED_ORIGINS: "https://app.example/" is no origin`},
 	{"any origin", "MRTR_ALLOWED_ORIGINS=*", `MRTR_ALLOWED_ORIGINS: "*" is no origin`},
 	{"unknown response mode", "MRTR_RESPONSE_MODE=fast", `MRTR_RESPONSE_MODE: "fast"`},
-	{"stream mode", "MRTR_RESPONSE_MODE=stream", `MRTR_RESPONSE_MODE: "stream"`},
 	{"bundle of certificates that is not there", "AWS_CA_BUNDLE=/nonexistent.pem", "loading the AWS configuration: "},
 }
 
