@@ -28,6 +28,7 @@ const (
 	awsSDK        = "github.com/aws/aws-sdk-go-v2"
 	awsErrors     = "github.com/aws/smithy-go"
 	awsLambda     = "github.com/aws/aws-lambda-go"
+	mcpSDK        = "github.com/modelcontextprotocol/go-sdk"
 	joseLibrary   = "github.com/go-jose/go-jose/v4"
 	uriTemplate   = "github.com/yosida95/uritemplate/v3"
 )
@@ -64,6 +65,11 @@ var layout = map[string]row{
 
 	"mrtr/awslambda": {
 		imports: []string{"mrtr", "mrtr/auth", "mrtr/requeststate", "mrtr/kmskeys", "mrtr/lambdahttp", awsSDK, awsErrors, awsLambda},
+	},
+	// A client cannot read a state.
+	"mrtr/client": {
+		imports: []string{"mrtr/internal/schema", mcpSDK, jsonLibrary},
+		never:   []string{"mrtr", "mrtr/requeststate"},
 	},
 	"mrtr/mrtrtest": {imports: []string{"mrtr", "mrtr/requeststate", "mrtr/internal/jsonrpc", jsonLibrary}},
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,14 @@ func benchHandler(b *testing.B) http.Handler {
 	mrtr.AddTool(srv, mrtr.Tool{Name: "ask"}, func(_ context.Context, c *mrtr.Call, in benchText) (*mrtr.Result, error) {
 		for _, key := range []string{"a", "b", "c"} {
 			if _, err := mrtr.Ask[benchText](c, key, "And?"); err != nil {
+				return nil, err
+			}
+		}
+		return mrtr.Text("done"), nil
+	})
+	mrtr.AddTool(srv, mrtr.Tool{Name: "long"}, func(_ context.Context, c *mrtr.Call, in benchText) (*mrtr.Result, error) {
+		for i := range 42 {
+			if _, err := mrtr.Ask[benchText](c, strconv.Itoa(i), "And?"); err != nil {
 				return nil, err
 			}
 		}
@@ -93,4 +102,30 @@ func BenchmarkRound(b *testing.B) {
 		h.ServeHTTP(w, request())
 	}
 	require.Contains(b, string(w.body), `"c":{`)
+}
+
+// BenchmarkEarlierAnswers takes an answer of 200 bytes behind some others, and
+// asks the next question: the handler runs over all of them again.
+func BenchmarkEarlierAnswers(b *testing.B) {
+	for _, earlier := range []int{1, 10, 40} {
+		b.Run(strconv.Itoa(earlier), func(b *testing.B) {
+			h := benchHandler(b)
+			w := &sink{header: http.Header{}}
+			request := benchRequest("long", "")
+			for i := range earlier + 1 {
+				h.ServeHTTP(w, request())
+				var reply struct {
+					Result protocol.InputRequiredResult `json:"result"`
+				}
+				require.NoError(b, json.Unmarshal(w.body, &reply))
+				require.NotEmpty(b, reply.Result.RequestState, string(w.body))
+				request = benchRequest("long", `"inputResponses":{"`+strconv.Itoa(i)+`":{"action":"accept","content":{"text":"`+strings.Repeat("x", 189)+`"}}},"requestState":"`+reply.Result.RequestState+`",`)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				h.ServeHTTP(w, request())
+			}
+			require.Contains(b, string(w.body), `"`+strconv.Itoa(earlier+1)+`":{`)
+		})
+	}
 }

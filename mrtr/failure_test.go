@@ -327,7 +327,8 @@ func TestContextOfHandler(t *testing.T) {
 	<-entered
 	cancel()
 	<-answered
-	require.Equal(t, 200, w.Code)
+	read(t, w).failsInWords(t)
+	require.ErrorIs(t, k.last().Err, context.Canceled)
 }
 
 // TestReplyTooLarge: a reply that the transport cannot carry is an error, told

@@ -44,6 +44,11 @@ func readRevisionSchema(t *testing.T) *revisionSchema {
 // check holds a message against a definition of the schema.
 func (s *revisionSchema) check(t *testing.T, definition, message string) {
 	t.Helper()
+	require.NoError(t, s.validate(t, definition, message), "no %s: %s", definition, message)
+}
+
+func (s *revisionSchema) validate(t *testing.T, definition, message string) error {
+	t.Helper()
 	r := s.resolved[definition]
 	if r == nil {
 		require.Contains(t, s.root.Defs, definition)
@@ -56,7 +61,7 @@ func (s *revisionSchema) check(t *testing.T, definition, message string) {
 	}
 	var v any
 	require.NoError(t, json.Unmarshal([]byte(message), &v))
-	require.NoError(t, r.Validate(v), "no %s: %s", definition, message)
+	return r.Validate(v)
 }
 
 // The definitions of what goes over the wire, by method and by error code.
@@ -95,6 +100,7 @@ var (
 // conversations against the revision's JSON schema.
 func TestConversationsFitTheSchema(t *testing.T) {
 	s := readRevisionSchema(t)
+	require.Error(t, s.validate(t, "CallToolResult", `{"resultType":"complete"}`), "the check finds nothing")
 	seen := map[string]int{}
 	for _, file := range conversationFiles(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -120,7 +121,7 @@ func conversationServer(t *testing.T) http.Handler {
 	now := time.Unix(1_800_000_000, 0)
 	h, err := srv.Handler(mrtr.HandlerOptions{
 		Keys: newSwitchKeys(t), Audience: "conversations", AllowAnonymous: true, Now: func() time.Time { return now },
-		AllowedOrigins: []string{"https://app.example"},
+		AllowedOrigins: []string{"https://app.example"}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	return h

@@ -41,7 +41,7 @@ func (h *handler) serveHandshake(ctx context.Context, r *request) (jsontext.Valu
 		r.version = v
 	}
 	if r.Method == protocol.MethodInitialize {
-		return h.initialize(ctx, r)
+		return r.response(h.initialize(ctx, r))
 	}
 	if err := h.openSession(ctx, r); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (h *handler) serveHandshake(ctx context.Context, r *request) (jsontext.Valu
 	}
 	switch r.Method {
 	case protocol.MethodPing, protocol.MethodSetLevel:
-		return emptyObject, nil
+		return r.response(emptyObject, nil)
 	}
 	// A client of that era does not cancel by closing its connection.
 	if deadline, ok := ctx.Deadline(); ok {
@@ -200,13 +200,11 @@ func (h *handler) askHandshake(ctx context.Context, c *Call, requests protocol.I
 	if err := urlRequired(c, requests); err != nil {
 		return nil, err
 	}
-	res := inWords(requests)
-	return h.ask(ctx, c, protocol.InputRequiredResult{
-		InputRequests: requests, Other: mustJSON(struct {
-			Content protocol.ContentList `json:"content"`
-			IsError bool                 `json:"isError"`
-		}{res.Content, true}),
-	})
+	more, err := appendContents([]byte(`,"content":`), inWords(requests).Content)
+	if err != nil {
+		return nil, internal("encoding", err)
+	}
+	return h.ask(ctx, c, requests, append(more, `,"isError":true`...))
 }
 
 // cannotAsk answers a client that did not declare what a target needs.

@@ -19,9 +19,10 @@ type Method struct {
 
 // Middleware wraps every method that a server answers: it calls next, with a
 // context of its own if it likes, and returns next's error or another one. An
-// error of Errorf reaches the client; any other is an internal error. Requests
-// that are refused before they reach a method (headers, states, unknown names)
-// do not come here; see Observer.
+// error of a tool, a prompt or a resource is treated as its handler's; of other
+// methods, an error of Errorf reaches the client, and any other is an internal
+// error. A round that asks is no error. Requests that are refused before they
+// reach a method (headers, states, unknown names) do not come here; see Observer.
 type Middleware func(ctx context.Context, m Method, next func(context.Context) error) error
 
 var errNotCalled = errors.New("a middleware returned neither an error nor called next")

@@ -125,7 +125,7 @@ func (p promptReply) encode(r *request) (jsontext.Value, error) {
 	if res.Messages == nil {
 		res.Messages = []protocol.PromptMessage{}
 	}
-	return r.encodeResult(res, p.Meta)
+	return r.response(r.encodeResult(res, p.Meta))
 }
 
 // getPrompt runs one round of a prompts/get.

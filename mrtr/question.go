@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/jsonrpc"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/replay"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
@@ -176,8 +177,8 @@ func elicited(answer jsontext.Value) (replay.Outcome, jsontext.Value, []string) 
 	}
 	var action string
 	var content jsontext.Value
-	_ = eachMember(answer, func(name string, v jsontext.Value) error {
-		switch name {
+	_ = jsonrpc.Walk(answer, func(name []byte, v jsontext.Value) error {
+		switch string(name) {
 		case "action":
 			action, _ = stringOf(v)
 		case "content":
@@ -235,11 +236,12 @@ func unusable(why string) (replay.Outcome, jsontext.Value, []string) {
 }
 
 func formParams(message string, schema jsontext.Value) (jsontext.Value, error) {
-	return json.Marshal(struct {
-		Mode    string         `json:"mode"`
-		Message string         `json:"message"`
-		Schema  jsontext.Value `json:"requestedSchema"`
-	}{"form", message, schema})
+	b := make([]byte, 0, len(message)+len(message)/8+len(schema)+64)
+	b, err := jsontext.AppendQuote(append(b, `{"mode":"form","message":`...), message)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(append(b, `,"requestedSchema":`...), schema...), '}'), nil
 }
 
 // digestOf hashes strings injectively to the size of a log's digests.

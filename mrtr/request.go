@@ -81,8 +81,8 @@ func (r *request) decodeParams() error {
 		return nil
 	}
 	p := &r.params
-	return jsonrpc.Members(r.Params, func(name string, v jsontext.Value) error {
-		switch name {
+	return jsonrpc.Walk(r.Params, func(name []byte, v jsontext.Value) error {
+		switch string(name) {
 		case "_meta":
 			if v.Kind() != '{' {
 				return invalidParams("_meta must be an object")
@@ -102,12 +102,12 @@ func (r *request) decodeParams() error {
 			p.Cursor = v
 		}
 		return nil
-	}, decoded)
+	})
 }
 
 func (m *meta) decode(raw jsontext.Value) error {
-	return jsonrpc.Members(raw, func(name string, v jsontext.Value) error {
-		switch name {
+	return jsonrpc.Walk(raw, func(name []byte, v jsontext.Value) error {
+		switch string(name) {
 		case protocol.MetaProtocolVersion:
 			m.ProtocolVersion = v
 		case protocol.MetaClientInfo:
@@ -132,7 +132,7 @@ func (m *meta) decode(raw jsontext.Value) error {
 			}
 		}
 		return nil
-	}, decoded)
+	})
 }
 
 // served are the versions of the modern era, newest first.
@@ -142,7 +142,7 @@ var served = []string{protocol.Version20260728}
 // then its headers, then the version.
 func (r *request) checkModern() error {
 	m := &r.params.Meta
-	version, ok := stringOf(m.ProtocolVersion)
+	version, ok := textOf(m.ProtocolVersion)
 	if !ok {
 		return invalidParams("_meta needs " + protocol.MetaProtocolVersion + ", a string")
 	}
@@ -152,12 +152,13 @@ func (r *request) checkModern() error {
 	if err := r.checkHeaders(version); err != nil {
 		return err
 	}
-	if !slices.Contains(served, version) {
+	at := slices.IndexFunc(served, func(v string) bool { return v == string(version) })
+	if at < 0 {
 		return fail(http.StatusBadRequest, protocol.CodeUnsupportedProtocolVersion, "Unsupported protocol version").
-			with(protocol.UnsupportedProtocolVersionData{Supported: served, Requested: version})
+			with(protocol.UnsupportedProtocolVersionData{Supported: served, Requested: string(version)})
 	}
-	r.version = version
-	if err := unmarshal(m.ClientCapabilities, &r.caps); err != nil {
+	r.version = served[at]
+	if !r.decodeCapabilities(m.ClientCapabilities) {
 		return invalidParams(protocol.MetaClientCapabilities + " is not of the right form")
 	}
 	if m.LogLevel != nil {
@@ -167,6 +168,33 @@ func (r *request) checkModern() error {
 		}
 	}
 	return nil
+}
+
+// decodeCapabilities reads what the client declared, and reports whether it is
+// of the right form.
+func (r *request) decodeCapabilities(raw jsontext.Value) bool {
+	// Most clients declare a few empty objects: those are read here.
+	plain := true
+	_ = jsonrpc.Walk(raw, func(name []byte, v jsontext.Value) error {
+		switch {
+		case string(v) != "{}":
+			plain = false
+		case string(name) == "elicitation":
+			r.caps.Elicitation = &protocol.ElicitationCapability{}
+		case string(name) == "sampling":
+			r.caps.Sampling = &protocol.SamplingCapability{}
+		case string(name) == "roots":
+			r.caps.Roots = &protocol.RootsCapability{}
+		default:
+			plain = false
+		}
+		return nil
+	})
+	if plain {
+		return true
+	}
+	r.caps = protocol.ClientCapabilities{}
+	return unmarshal(raw, &r.caps) == nil
 }
 
 // modern reports whether a request is of the era that began with 2026-07-28:
@@ -182,11 +210,11 @@ func (r *request) modern() bool {
 }
 
 // checkHeaders holds the request's headers against its body.
-func (r *request) checkHeaders(version string) error {
+func (r *request) checkHeaders(version []byte) error {
 	if err := r.checkHeader(jsonrpc.HeaderProtocolVersion, "MCP-Protocol-Version", version, false); err != nil {
 		return err
 	}
-	if err := r.checkHeader(jsonrpc.HeaderMethod, "Mcp-Method", r.Method, false); err != nil {
+	if err := r.checkHeader(jsonrpc.HeaderMethod, "Mcp-Method", []byte(r.Method), false); err != nil {
 		return err
 	}
 	var source jsontext.Value
@@ -198,7 +226,7 @@ func (r *request) checkHeaders(version string) error {
 	default:
 		return nil
 	}
-	name, ok := stringOf(source)
+	name, ok := textOf(source)
 	if !ok {
 		return nil // the method itself says what its params lack
 	}
@@ -207,16 +235,16 @@ func (r *request) checkHeaders(version string) error {
 
 // checkHeader holds one required header against the body's value. encoded: the
 // Base64 sentinel form is allowed.
-func (r *request) checkHeader(header, shown, want string, encoded bool) error {
+func (r *request) checkHeader(header, shown string, want []byte, encoded bool) error {
 	values := r.http.Header[header]
-	if len(values) == 0 || values[0] == "" && want != "" {
+	if len(values) == 0 || values[0] == "" && len(want) > 0 {
 		return headerMismatch(shown + " is missing")
 	}
 	got, ok := values[0], true
 	if encoded {
 		got, ok = jsonrpc.DecodeHeaderValue(got)
 	}
-	if !ok || len(values) > 1 || got != want {
+	if !ok || len(values) > 1 || got != string(want) {
 		return headerMismatch(shown + " does not match the body")
 	}
 	return nil
@@ -225,15 +253,22 @@ func (r *request) checkHeader(header, shown, want string, encoded bool) error {
 // stringOf returns the string that v holds. It reports false for anything
 // else, an absent value included.
 func stringOf(v jsontext.Value) (string, bool) {
+	b, ok := textOf(v)
+	return string(b), ok
+}
+
+// textOf is stringOf without a copy: the bytes are those of v where it has no
+// escapes.
+func textOf(v jsontext.Value) ([]byte, bool) {
 	if v.Kind() != '"' {
-		return "", false
+		return nil, false
 	}
 	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1]), true
+		return v[1 : len(v)-1 : len(v)-1], true
 	}
 	b, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
 	if err != nil {
-		return "", false
+		return nil, false
 	}
-	return string(b), true
+	return b, true
 }

@@ -155,7 +155,7 @@ func (p resourceReply) encode(r *request) (jsontext.Value, error) {
 	default:
 		res.Cache = p.cache
 	}
-	return r.encodeResult(res, nil)
+	return r.response(r.encodeResult(res, nil))
 }
 
 // readResource runs one round of a resources/read.

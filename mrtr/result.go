@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/jsonrpc"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
 
@@ -88,24 +89,67 @@ func (res *Result) outcome() Outcome {
 	return OutcomeComplete
 }
 
-// encode returns the wire form of a tool's result.
+// encode returns the response that carries the result as a
+// protocol.CallToolResult.
 func (res *Result) encode(r *request) (jsontext.Value, error) {
-	w := protocol.CallToolResult{ResultType: r.resultType(), Content: res.Content, IsError: res.IsError}
-	switch s := res.Structured.(type) {
-	case nil:
-	case jsontext.Value:
-		w.StructuredContent = s
-	default:
-		b, err := json.Marshal(s, json.Deterministic(true))
-		if err != nil {
+	var structured jsontext.Value
+	if s, ok := res.Structured.(jsontext.Value); res.Structured != nil && (!ok || s != nil) {
+		var err error
+		if structured, err = json.Marshal(res.Structured, json.Deterministic(true)); err != nil {
 			return nil, fmt.Errorf("encoding structured content: %w", err)
 		}
-		w.StructuredContent = b
 	}
-	if r.handshake && w.StructuredContent.Kind() != '{' {
-		w.StructuredContent = nil // before 2026-07-28 it is an object or nothing
+	if r.handshake && structured.Kind() != '{' {
+		structured = nil // before 2026-07-28 it is an object or nothing
 	}
-	return r.encodeResult(w, res.Meta)
+	b := r.beginResponse(r.resultType(), len(structured)+res.textSize())
+	b, err := appendContents(append(b, `"content":`...), res.Content)
+	if err != nil {
+		return nil, err
+	}
+	if structured != nil {
+		b = append(append(b, `,"structuredContent":`...), structured...)
+	}
+	if res.IsError {
+		b = append(b, `,"isError":true`...)
+	}
+	return r.endResponse(b, res.Meta)
+}
+
+// textSize returns about the bytes that the result's texts take.
+func (res *Result) textSize() int {
+	n := 64
+	for _, c := range res.Content {
+		if t, ok := c.(*protocol.TextContent); ok && t != nil {
+			n += len(t.Text) + len(t.Text)/8 + 32
+		}
+	}
+	return n
+}
+
+// appendContents appends a list of content. Plain text, which most results are,
+// takes no reflection.
+func appendContents(b []byte, list protocol.ContentList) ([]byte, error) {
+	b = append(b, '[')
+	for i, c := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if t, ok := c.(*protocol.TextContent); ok && t != nil && t.Annotations == nil && t.Meta == nil {
+			var err error
+			if b, err = jsontext.AppendQuote(append(b, `{"type":"text","text":`...), t.Text); err != nil {
+				return nil, fmt.Errorf("encoding a text: %w", err)
+			}
+			b = append(b, '}')
+			continue
+		}
+		block, err := json.Marshal(c, json.Deterministic(true))
+		if err != nil {
+			return nil, fmt.Errorf("encoding content: %w", err)
+		}
+		b = append(b, block...)
+	}
+	return append(b, ']'), nil
 }
 
 // resultType returns what results of the request's era say of themselves.
@@ -116,30 +160,64 @@ func (r *request) resultType() protocol.ResultType {
 	return protocol.ResultComplete
 }
 
-// encodeResult returns a result with its _meta: the author's members and, in
-// the modern era, the server's own. v encodes as an object without _meta.
-func (r *request) encodeResult(v any, own protocol.Object) (jsontext.Value, error) {
-	b, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("encoding a result: %w", err)
+// beginResponse returns the start of a response whose result is of that type,
+// with room for size bytes; empty: it says no type.
+func (r *request) beginResponse(kind protocol.ResultType, size int) []byte {
+	b := make([]byte, 0, size+len(r.ID)+len(r.handler.serverMeta)+96)
+	b = jsonrpc.BeginResult(b, r.ID)
+	if kind == "" {
+		return append(b, '{')
 	}
+	return append(append(append(b, `{"resultType":"`...), kind...), `",`...)
+}
+
+// endResponse ends what beginResponse has begun; see endResult.
+func (r *request) endResponse(b []byte, own protocol.Object) (jsontext.Value, error) {
+	b, err := r.endResult(b, own)
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '}'), nil
+}
+
+// endResult ends a result, an object that still lacks its closing brace, with
+// its _meta: the author's members and, in the modern era, the server's own.
+func (r *request) endResult(b []byte, own protocol.Object) (jsontext.Value, error) {
 	meta := r.handler.serverMeta
 	switch {
 	case r.handshake && len(own) == 0:
-		return b, nil
+		return append(b, '}'), nil
 	case len(own) > 0:
 		m := maps.Clone(own)
 		if !r.handshake {
 			m[protocol.MetaServerInfo] = r.handler.serverInfo
 		}
+		var err error
 		if meta, err = json.Marshal(m); err != nil {
 			return nil, fmt.Errorf("encoding _meta: %w", err)
 		}
 	}
-	b = b[:len(b)-1]
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
 	}
 	b = append(b, `"_meta":`...)
 	return append(append(b, meta...), '}'), nil
+}
+
+// encodeResult returns a result with its _meta. v encodes as an object without
+// one.
+func (r *request) encodeResult(v any, own protocol.Object) (jsontext.Value, error) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encoding a result: %w", err)
+	}
+	return r.endResult(b[:len(b)-1], own)
+}
+
+// response returns the response that carries a result, or err.
+func (r *request) response(result jsontext.Value, err error) (jsontext.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.AppendResult(make([]byte, 0, len(result)+len(r.ID)+64), r.ID, result), nil
 }

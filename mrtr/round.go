@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/yosida95/uritemplate/v3"
 
@@ -39,7 +40,7 @@ type target struct {
 
 // reply is what a handler made.
 type reply interface {
-	encode(*request) (jsontext.Value, error)
+	encode(*request) (jsontext.Value, error) // the whole response
 	outcome() Outcome
 }
 
@@ -52,7 +53,7 @@ func (t *target) setRevision(revision string, accepted []string) error {
 	return nil
 }
 
-// round runs one round of a multi-round request and returns its result. name is
+// round runs one round of a multi-round request and returns its response. name is
 // what the client named: the target's name, or a URI that its template fits.
 func (h *handler) round(ctx context.Context, r *request, t *target, name string, args jsontext.Value) (jsontext.Value, error) {
 	r.info.Target = t.name
@@ -82,7 +83,7 @@ func (h *handler) round(ctx context.Context, r *request, t *target, name string,
 	return res, nil
 }
 
-// runRound runs the handler over the log and returns the round's result.
+// runRound runs the handler over the log and returns the round's response.
 func (h *handler) runRound(ctx context.Context, c *Call) (jsontext.Value, error) {
 	r, t := c.request, c.target
 	// 2. The arguments.
@@ -131,10 +132,10 @@ func (r *request) inputResponses() (map[string]jsontext.Value, error) {
 		return nil, invalidParams("inputResponses must be an object")
 	}
 	answers := make(map[string]jsontext.Value)
-	err := jsonrpc.Members(raw, func(key string, v jsontext.Value) error {
-		answers[key] = v
+	err := jsonrpc.Walk(raw, func(key []byte, v jsontext.Value) error {
+		answers[string(key)] = v
 		return nil
-	}, decoded)
+	})
 	return answers, err
 }
 
@@ -296,36 +297,67 @@ func (h *handler) inputRequired(ctx context.Context, c *Call) (jsontext.Value, e
 	if missing != nil {
 		return nil, missing
 	}
-	if requests == nil {
-		requests = protocol.InputRequests{} // a yield: clients retry upon the empty map
-	}
-	return h.ask(ctx, c, protocol.InputRequiredResult{InputRequests: requests})
+	return h.ask(ctx, c, requests, nil)
 }
 
-// ask completes an input_required result: it seals the flow for the next round.
-func (h *handler) ask(ctx context.Context, c *Call, res protocol.InputRequiredResult) (jsontext.Value, error) {
+// ask returns the response that asks with a protocol.InputRequiredResult, the
+// flow sealed in it for the next round. more are members of the result besides,
+// each behind a comma.
+func (h *handler) ask(ctx context.Context, c *Call, requests protocol.InputRequests, more []byte) (jsontext.Value, error) {
 	// 2. The state.
 	if int(c.claims.Round) >= h.opts.MaxRounds {
 		return nil, internal("too_many_rounds", fmt.Errorf("%q is not done in round %d, the last that is allowed%s", c.target.name, c.claims.Round, c.waiting()))
 	}
-	token, err := h.sealState(ctx, c)
+	body, err := h.stateBody(c)
 	if err != nil {
 		return nil, err
 	}
+	size := len(body)*4/3 + len(more) + 1024
+	for i := range requests {
+		size += len(requests[i].Params) + 64
+	}
+	b := c.request.beginResponse(protocol.ResultInputRequired, size)
+	if b, err = appendRequests(append(b, `"inputRequests":`...), requests); err != nil {
+		return nil, internal("encoding", err)
+	}
+	b = append(b, `,"requestState":"`...)
+	before := len(b)
+	if b, err = h.appendState(ctx, b, c, body); err != nil {
+		return nil, err
+	}
 	c.request.info.FlowID, c.request.info.Traceparent = flowIDString(c.claims.FlowID), c.claims.Traceparent
-	c.request.info.Outcome, c.request.info.StateBytes = OutcomeInputRequired, len(token)
-	// 3. The result.
+	c.request.info.Outcome, c.request.info.StateBytes = OutcomeInputRequired, len(b)-before
+	// 3. The rest of the result.
 	var meta protocol.Object
 	if bad := c.run.Invalid(); len(bad) > 0 {
 		c.request.info.Reason = "invalid_answer"
 		meta = protocol.Object{MetaInvalid: mustJSON(bad)}
 	}
-	res.ResultType, res.RequestState = protocol.ResultInputRequired, token
-	b, err := c.request.encodeResult(res, meta)
+	b, err = c.request.endResponse(append(append(b, '"'), more...), meta)
 	if err != nil {
 		return nil, internal("encoding", err)
 	}
 	return b, nil
+}
+
+// appendRequests appends an object of requests, whose params are JSON. A yield
+// has none: clients retry upon the empty object.
+func appendRequests(b []byte, requests protocol.InputRequests) ([]byte, error) {
+	b = append(b, '{')
+	for i, r := range requests {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = jsontext.AppendQuote(b, r.Key); err != nil {
+			return nil, fmt.Errorf("the key of a question: %w", err)
+		}
+		if b, err = jsontext.AppendQuote(append(b, `:{"method":`...), r.Method); err != nil {
+			return nil, fmt.Errorf("the method of question %q: %w", r.Key, err)
+		}
+		b = append(append(append(b, `,"params":`...), r.Params...), '}')
+	}
+	return append(b, '}'), nil
 }
 
 // waiting says for the log which questions wait, and of a confirmation why it
@@ -350,6 +382,8 @@ func (c *Call) pendingRequests() (requests protocol.InputRequests, lacking *fail
 		lacksFor(r, c.request.caps, &missing)
 		if r.Params == nil {
 			requests[i].Params = emptyObject // some clients cannot do without
+		} else if requests[i].Params, err = json.Marshal(r.Params); err != nil {
+			return nil, nil, internal("encoding", fmt.Errorf("question %q: %w", r.Key, err))
 		}
 	}
 	for _, q := range c.run.Pending() {
@@ -364,9 +398,9 @@ func (c *Call) pendingRequests() (requests protocol.InputRequests, lacking *fail
 	return requests, missingCapability(missing), nil
 }
 
-// sealState returns the token of the round that c ends.
-func (h *handler) sealState(ctx context.Context, c *Call) (string, error) {
-	now := h.opts.Now()
+// stateBody returns what the token of the round that c ends holds beside its
+// claims.
+func (h *handler) stateBody(c *Call) ([]byte, error) {
 	log := *c.run.Log() // a copy: a handler that is late may still read the flow's own state
 	if c.guard.asked {
 		log.Own, log.Asked = c.guard.own, nil
@@ -374,36 +408,53 @@ func (h *handler) sealState(ctx context.Context, c *Call) (string, error) {
 			log.Asked = append(log.Asked, r.Key)
 		}
 	}
-	body, err := log.Append(make([]byte, 0, 1024))
-	if err != nil {
-		return "", internal("misuse", err)
+	if !c.run.Signed() && h.opts.SingleUse != nil {
+		log.Home = h.opts.SingleUse.Home()
 	}
+	// The log grows by what came, roughly.
+	size := len(c.request.params.RequestState)*3/4 + len(c.request.params.InputResponses) + 256
+	body, err := log.Append(make([]byte, 0, size))
+	if err != nil {
+		return nil, internal("misuse", err)
+	}
+	return body, nil
+}
+
+// appendState appends the token of the round that c ends.
+func (h *handler) appendState(ctx context.Context, b []byte, c *Call, body []byte) ([]byte, error) {
 	if !c.run.Signed() {
 		c.claims.NewFlow()
+		var err error
 		if c.claims.Arguments, err = requeststate.ArgumentsDigest(c.args); err != nil {
-			return "", invalidParams("arguments cannot be read")
+			return nil, invalidParams("arguments cannot be read")
 		}
 	}
+	now := h.opts.Now()
 	c.claims.Revision = c.target.revision
 	c.claims.IssuedAt = now
 	c.claims.RoundExpiry = now.Add(h.opts.RoundTTL)
-	token, err := requeststate.Seal(ctx, h.opts.Keys, c.target.purpose, c.claims, body, h.opts.MaxStateBytes)
+	b, err := requeststate.AppendSeal(ctx, b, h.opts.Keys, c.target.purpose, c.claims, body, h.opts.MaxStateBytes)
 	if size, ok := errors.AsType[*requeststate.SizeError](err); ok {
-		return "", internal("state_too_large", fmt.Errorf("%w; the largest entries: %s", size, largest(&log)))
+		return nil, internal("state_too_large", fmt.Errorf("%w; the largest entries: %s", size, c.largest()))
 	}
-	return token, err
+	return b, err
 }
 
-// largest names the log's largest entries with their sizes in bytes.
-func largest(log *replay.Log) string {
-	entries := slices.Clone(log.Entries)
+// largest names the largest entries of the call's log with their sizes in
+// bytes.
+func (c *Call) largest() string {
+	entries := slices.Clone(c.run.Log().Entries)
 	slices.SortFunc(entries, func(a, b replay.Entry) int { return b.Size() - a.Size() })
 	var parts []string
 	for i := range entries[:min(3, len(entries))] {
 		parts = append(parts, fmt.Sprintf("%q %d", entries[i].Name(), entries[i].Size()))
 	}
-	if len(log.Own) > 0 {
-		parts = append(parts, fmt.Sprintf("own state %d", len(log.Own)))
+	own := c.run.Log().Own
+	if c.guard.asked {
+		own = c.guard.own
+	}
+	if len(own) > 0 {
+		parts = append(parts, fmt.Sprintf("own state %d", len(own)))
 	}
 	return strings.Join(parts, ", ")
 }

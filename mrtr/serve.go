@@ -35,24 +35,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		}
 	}
 	ctx, calls := requeststate.WithCalls(hr.Context())
-	result, err := h.recovered(ctx, r)
+	body, err := h.recovered(ctx, r)
 	calls.Join(ctx) // the process may be frozen once the reply is out
 	info.KeyCalls = calls.Count()
 
-	var body []byte
 	status := http.StatusOK
 	switch {
 	case err != nil:
 		status, body = h.errorBody(r, err)
 	case r.IsNotification():
 		status, info.Outcome = http.StatusAccepted, OutcomeNotification
-	default:
-		body = jsonrpc.AppendResult(make([]byte, 0, len(result)+len(r.ID)+64), r.ID, result)
-		if !r.stream.fits(body) {
-			status, body = h.errorBody(r, internal("reply_too_large", errReplyTooLarge))
-		} else if info.Outcome == "" {
-			info.Outcome = OutcomeComplete
-		}
+	case !r.stream.fits(body):
+		status, body = h.errorBody(r, internal("reply_too_large", errReplyTooLarge))
+	case info.Outcome == "":
+		info.Outcome = OutcomeComplete
 	}
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
@@ -63,10 +59,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 // recovered is serve, with a panic outside a handler's own code turned into an
 // error.
-func (h *handler) recovered(ctx context.Context, r *request) (result jsontext.Value, err error) {
+func (h *handler) recovered(ctx context.Context, r *request) (body jsontext.Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, internal("panic", panicError("the server", p))
+			body, err = nil, internal("panic", panicError("the server", p))
 		}
 	}()
 	return h.serve(ctx, r)
@@ -101,7 +97,7 @@ func (h *handler) errorBody(r *request, err error) (int, []byte) {
 	return status, jsonrpc.AppendError(nil, r.ID, &f.rpc)
 }
 
-// serve does everything but write the reply. It returns the result of a
+// serve does everything but write the reply. It returns the response to a
 // request, nothing for a notification.
 func (h *handler) serve(ctx context.Context, r *request) (jsontext.Value, error) {
 	if h.opts.Authenticate != nil {
@@ -173,18 +169,19 @@ func (h *handler) dispatch(ctx context.Context, r *request) (jsontext.Value, err
 	return nil, fail(http.StatusNotFound, jsonrpc.CodeMethodNotFound, "Method not found")
 }
 
-// plain serves a method that is no part of a flow.
+// plain serves a method that is no part of a flow and returns the response that
+// carries its result.
 func (h *handler) plain(ctx context.Context, r *request, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
-	return h.through(ctx, Method{Name: r.Method}, serve)
+	return r.response(h.through(ctx, Method{Name: r.Method}, serve))
 }
 
 // callTool runs one round of a tools/call.
 func (h *handler) callTool(ctx context.Context, r *request) (jsontext.Value, error) {
-	name, ok := stringOf(r.params.Name)
+	name, ok := textOf(r.params.Name)
 	if !ok {
 		return nil, invalidParams("name must be a string")
 	}
-	t, ok := h.targets[targetKey{requeststate.PurposeTool, name}]
+	t, ok := h.targets[targetKey{requeststate.PurposeTool, string(name)}]
 	if !ok {
 		return nil, invalidParams("unknown tool")
 	}
@@ -197,7 +194,7 @@ func (h *handler) callTool(ctx context.Context, r *request) (jsontext.Value, err
 			return nil, err
 		}
 	}
-	return h.round(ctx, r, t, name, args)
+	return h.round(ctx, r, t, t.name, args)
 }
 
 // checkHTTP holds the request's method and media types against what an MCP
@@ -207,7 +204,7 @@ func checkHTTP(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", http.MethodPost)
 		return fail(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "Method not allowed")
 	}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return fail(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "Content-Type must be application/json")
 	}
 	if !acceptable(r.Header["Accept"]) {
@@ -216,11 +213,20 @@ func checkHTTP(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// isJSON reports whether a Content-Type says JSON, whatever its parameters.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == "application/json"
+}
+
 // acceptable reports whether a client takes both media types that an MCP reply
 // may have. No Accept header means anything.
 func acceptable(accept []string) bool {
-	if len(accept) == 0 {
-		return true
+	if len(accept) == 0 || len(accept) == 1 && accept[0] == "application/json, text/event-stream" {
+		return true // what most clients send
 	}
 	var jsonOK, sseOK bool
 	for _, line := range accept {
@@ -244,17 +250,20 @@ func acceptable(accept []string) bool {
 
 // readBody reads at most the allowed bytes.
 func (h *handler) readBody(r *http.Request) ([]byte, error) {
-	tooLarge := fail(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, "The body exceeds "+strconv.FormatInt(h.opts.MaxBodyBytes, 10)+" bytes")
 	if r.ContentLength > h.opts.MaxBodyBytes {
-		return nil, tooLarge
+		return nil, h.bodyTooLarge()
 	}
-	body := make([]byte, 0, max(r.ContentLength, 0)+512)
+	size := r.ContentLength + 1 // room to read that it has ended
+	if r.ContentLength < 0 {
+		size = 512
+	}
+	body := make([]byte, 0, size)
 	for {
 		n, err := r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
 		case int64(len(body)) > h.opts.MaxBodyBytes:
-			return nil, tooLarge
+			return nil, h.bodyTooLarge()
 		case err == io.EOF:
 			return body, nil
 		case err != nil:
@@ -263,6 +272,10 @@ func (h *handler) readBody(r *http.Request) ([]byte, error) {
 			body = append(body, 0)[:len(body)]
 		}
 	}
+}
+
+func (h *handler) bodyTooLarge() *failure {
+	return fail(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, "The body exceeds "+strconv.FormatInt(h.opts.MaxBodyBytes, 10)+" bytes")
 }
 
 // escapedLen returns how long b is as a JSON string, without its quotes.

@@ -119,6 +119,8 @@ type HandlerOptions struct {
 	// AllowAnonymous lets callers without a principal confirm and open
 	// addresses. Without it such questions end their calls.
 	AllowAnonymous bool
+	// SingleUse keeps the flows that passed Call.SingleUse. Nil: that fails.
+	SingleUse SingleUseStore
 	// Verify makes steps fail whose values JSON changes: for tests.
 	Verify bool
 

@@ -29,13 +29,19 @@ func TestEvents(t *testing.T) {
 
 	fake := kmstest.NewServer(kmstest.Options{})
 	defer fake.Close()
-	api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap, Env: append(fake.Env(),
-		"MRTR_KMS_KEY_ID="+fake.CreateKey(kmstest.KeyOptions{}).ARN,
-		"MRTR_AUDIENCE=events",
-		"MRTR_ALLOWED_ORIGINS=https://app.example.com",
-	)})
-	require.NoError(t, err)
-	defer api.Close()
+	key := fake.CreateKey(kmstest.KeyOptions{}).ARN
+	functions := make(map[string]*lambdatest.API) // by their setting of MRTR_AUTH
+	for auth, env := range eventSettings {
+		api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap, Env: append(append(fake.Env(),
+			"MRTR_KMS_KEY_ID="+key,
+			"MRTR_AUDIENCE=events",
+			"MRTR_ALLOWED_ORIGINS=https://app.example.com",
+			"MRTR_AUTH="+auth,
+		), env...)})
+		require.NoError(t, err)
+		defer api.Close()
+		functions[auth] = api
+	}
 
 	var names []string
 	for _, file := range files {
@@ -44,7 +50,7 @@ func TestEvents(t *testing.T) {
 		t.Run(strings.TrimSuffix(name, ".json"), func(t *testing.T) {
 			event, err := os.ReadFile(file)
 			require.NoError(t, err)
-			res, err := api.Invoke(t.Context(), event)
+			res, err := functions[eventAuth(name)].Invoke(t.Context(), event)
 			require.NoError(t, err)
 			require.Nil(t, res.FunctionError)
 			_, err = res.Reply()
@@ -67,6 +73,28 @@ func TestEvents(t *testing.T) {
 		require.Contains(t, names, filepath.Base(file), "a golden answer without its event")
 	}
 	require.Len(t, golden, len(names))
+}
+
+// eventSettings are the environments that events/ is played in, by MRTR_AUTH.
+var eventSettings = map[string][]string{
+	"none": nil,
+	"iam":  nil,
+	"gateway-jwt": {
+		"MRTR_OAUTH_ISSUER=https://issuer.example.com",
+		"MRTR_OAUTH_RESOURCE=https://mcp.example.com/mcp",
+		"MRTR_OAUTH_SCOPES=mcp",
+	},
+}
+
+// eventAuth returns the setting of MRTR_AUTH that the name of an event asks for.
+func eventAuth(name string) string {
+	switch {
+	case strings.Contains(name, "-jwt-"):
+		return "gateway-jwt"
+	case strings.Contains(name, "-iam-"):
+		return "iam"
+	}
+	return "none"
 }
 
 var stateMember = regexp.MustCompile(`"requestState":"([^"]*)"`)

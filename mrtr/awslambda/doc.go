@@ -18,7 +18,27 @@
 //	MRTR_MAX_BODY_BYTES      length of a request body (1048576)
 //	MRTR_MAX_ROUNDS          rounds of a flow (50)
 //	MRTR_ALLOWED_ORIGINS     origins of browser clients, comma-separated (none)
-//	MRTR_RESPONSE_MODE       buffered (the default)
+//	MRTR_RESPONSE_MODE       buffered, or stream behind a gateway that streams (buffered)
+//
+// Who may call is said by MRTR_AUTH:
+//
+//	none         anyone; a warning is logged. Left out on Lambda it means this, with a louder warning
+//	jwt          bearer tokens that are signed JWTs, checked here
+//	gateway-jwt  bearer tokens that API Gateway's JWT or Cognito authorizer has checked
+//	iam          requests signed with AWS credentials, checked by an API or Function URL with IAM authorization
+//
+// and for jwt and gateway-jwt by
+//
+//	MRTR_OAUTH_ISSUER          issuers whose tokens are accepted, exactly as they spell themselves, comma-separated; required
+//	MRTR_OAUTH_RESOURCE        URL of this endpoint as clients call it, ending in /mcp; tokens must be for it; required
+//	MRTR_OAUTH_AUDIENCES       what else the issuers call this resource in aud, comma-separated (none)
+//	MRTR_OAUTH_SCOPES          scopes that every request needs, separated by spaces (none)
+//	MRTR_OAUTH_TOOL_SCOPES     further scopes of tools, such as "book=trips:write,list=trips:read trips:list" (none)
+//	MRTR_OAUTH_IMPLIED_SCOPES  narrower scopes that broad ones include, such as "trips:write=trips:read trips:list" (none)
+//	MRTR_OAUTH_JWKS_URL        where the issuer's keys are, for one that publishes no metadata (found through it)
+//
+// See package auth for what they do. The audience of states, MRTR_AUDIENCE, is
+// another thing than that of tokens.
 //
 // The AWS SDK reads its own variables, AWS_ENDPOINT_URL_KMS among them.
 package awslambda

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type Options struct {
 	// Wrap puts a middleware in front of the server, such as one that
 	// authenticates callers and calls mrtr.WithPrincipal. Nil: none.
 	Wrap func(http.Handler) http.Handler
+	// Observers are told of every request, beside those that the settings ask for.
+	Observers []mrtr.Observer
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
 }
@@ -62,32 +65,43 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 			return err
 		}
 	}
-	logger := newLogger(s.onLambda)
+	logger := newLogger(os.Stderr, s.onLambda)
 	// The call to KMS goes first; the rest of the start goes on beside it.
 	keys, wait, err := s.keys(opts, logger)
 	if err != nil {
 		return err
 	}
-	handler, err := newServer().Handler(mrtr.HandlerOptions{
+	srv := newServer()
+	options := mrtr.HandlerOptions{
 		Keys: keys, Audience: s.audience,
 		RoundTTL: s.roundTTL, FlowTTL: s.flowTTL,
 		MaxRounds: s.maxRounds, MaxStateBytes: s.maxStateBytes, MaxBodyBytes: int64(s.maxBodyBytes),
 		MaxReplyBytes:  s.maxReplyBytes(),
 		AllowedOrigins: s.origins, AllowLoopbackOrigins: !s.onLambda, AllowAnonymous: !s.onLambda,
-		Now: opts.Now, Logger: logger,
-	})
+		Now: opts.Now, Logger: logger, Observers: opts.Observers,
+	}
+	flush, err := s.observe(&options, logger)
+	if err != nil {
+		return err
+	}
+	guard, err := s.auth.protect(srv, &options)
+	if err != nil {
+		return err
+	}
+	s.auth.warn(logger, s.onLambda, opts.Wrap != nil)
+	handler, err := srv.Handler(options)
 	if err != nil {
 		return err
 	}
 	if opts.Wrap != nil {
 		handler = opts.Wrap(handler)
 	}
-	handler = route(handler)
+	handler = withMetadata(guard, route(handler))
 	wait()
 	if s.onLambda {
-		lambdahttp.Start(handler, s.mode, lambdahttp.Options{Logger: logger})
+		lambdahttp.Start(handler, s.mode, lambdahttp.Options{Logger: logger, Replied: flush})
 	}
-	return serveLocal(addr, handler, s.keyID != "")
+	return serveLocal(addr, flushed(handler, flush), s.keyID != "")
 }
 
 // keys returns the keys that the settings name and starts fetching the first
@@ -125,7 +139,7 @@ func (s *settings) keys(opts Options, logger *slog.Logger) (keys requeststate.Ke
 // maxReplyBytes is what a response body may take, leaving room in Lambda's
 // limit for the status and headers around it.
 func (s *settings) maxReplyBytes() int {
-	if !s.onLambda {
+	if !s.onLambda || s.mode == lambdahttp.ModeStream {
 		return 0
 	}
 	return lambdahttp.DefaultMaxReplyBytes - 16<<10
@@ -143,9 +157,35 @@ func route(mcp http.Handler) http.Handler {
 	})
 }
 
-func newLogger(onLambda bool) *slog.Logger {
-	if onLambda {
-		return slog.New(slog.NewJSONHandler(os.Stderr, nil))
+// observe adds the observers that the settings ask for: metrics on Lambda, and
+// traces. flush sends what was traced once a request has been answered; nil:
+// there is nothing to send.
+func (s *settings) observe(options *mrtr.HandlerOptions, logger *slog.Logger) (flush func(context.Context), err error) {
+	namespace, err := readNamespace(os.LookupEnv)
+	if err != nil {
+		return nil, err
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, nil))
+	options.Observers = slices.Clip(options.Observers)
+	if s.onLambda && namespace != "" {
+		options.Observers = append(options.Observers, newMetrics(os.Stdout, namespace, os.Getenv("AWS_LAMBDA_FUNCTION_NAME")).observe)
+	}
+	spans, flush, err := tracing(logger)
+	if err != nil {
+		return nil, err
+	}
+	if spans != nil {
+		options.Observers = append(options.Observers, spans)
+	}
+	return flush, nil
+}
+
+// flushed calls flush after each request, if it is not nil.
+func flushed(h http.Handler, flush func(context.Context)) http.Handler {
+	if flush == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer flush(r.Context())
+		h.ServeHTTP(w, r)
+	})
 }

@@ -26,6 +26,7 @@ type settings struct {
 	maxRounds     int
 	origins       []string
 	mode          lambdahttp.Mode
+	auth          authSettings
 }
 
 // localAudience names every local run: its keys are its own.
@@ -74,10 +75,11 @@ func readSettings(getenv func(string) string) (settings, error) {
 			return s, fmt.Errorf("MRTR_ALLOWED_ORIGINS: %q is no origin such as https://app.example", o)
 		}
 	}
-	if m := getenv("MRTR_RESPONSE_MODE"); m != "" && m != string(lambdahttp.ModeBuffered) {
-		return s, fmt.Errorf("MRTR_RESPONSE_MODE: %q is not supported, only buffered", m)
+	mode, err := lambdahttp.ParseMode(getenv("MRTR_RESPONSE_MODE"))
+	if err != nil {
+		return s, fmt.Errorf("MRTR_RESPONSE_MODE: %q is neither buffered nor stream", getenv("MRTR_RESPONSE_MODE"))
 	}
-	s.mode = lambdahttp.ModeBuffered
+	s.mode = mode
 	for _, v := range [...]struct {
 		name string
 		max  time.Duration
@@ -120,7 +122,8 @@ func readSettings(getenv func(string) string) (settings, error) {
 	if s.roundTTL > s.flowTTL {
 		return s, fmt.Errorf("MRTR_ROUND_TTL: %v exceeds MRTR_FLOW_TTL, %v", s.roundTTL, s.flowTTL)
 	}
-	return s, nil
+	s.auth, err = readAuth(getenv, s.onLambda)
+	return s, err
 }
 
 // list splits a comma-separated value; blank elements are left out.

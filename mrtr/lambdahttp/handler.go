@@ -46,6 +46,12 @@ type Options struct {
 	// request; none holds anything that a client sent. Nil means slog.Default().
 	Logger *slog.Logger
 
+	// Replied is called once for each request that the handler was given, with
+	// the request's context, when it has been answered: a buffered reply leaves
+	// when it returns, a streamed one has left. Lambda may freeze the process soon
+	// after. Nil means that nothing is to be done then.
+	Replied func(context.Context)
+
 	// Now is the clock for GatewayTimeout. Nil means time.Now.
 	Now func() time.Time
 }
@@ -89,7 +95,20 @@ func (a *adapter) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		return reply, nil
 	}
 	defer x.cancel()
-	return a.buffered(x), nil
+	return a.whole(x), nil
+}
+
+// whole is buffered with all that is done before the reply leaves.
+func (a *adapter) whole(x *exchange) []byte {
+	reply := a.buffered(x)
+	a.replied(x)
+	return reply
+}
+
+func (a *adapter) replied(x *exchange) {
+	if a.opts.Replied != nil {
+		a.opts.Replied(x.req.Context())
+	}
 }
 
 // exchange is a request on its way.

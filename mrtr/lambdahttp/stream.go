@@ -37,7 +37,7 @@ func StreamHandler(h http.Handler, opts Options) func(context.Context, jsontext.
 		}
 		if x.kind == KindHTTPAPI {
 			defer x.cancel()
-			return wholeReply(a.buffered(x)), nil
+			return wholeReply(a.whole(x)), nil
 		}
 		return a.stream(x), nil
 	}
@@ -85,6 +85,7 @@ func (a *adapter) stream(x *exchange) io.ReadCloser {
 		x.cancel()
 		pr.Close() // fails writes that nobody reads
 		<-done
+		a.replied(x)
 	}}
 }
 

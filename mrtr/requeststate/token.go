@@ -42,21 +42,28 @@ func (e *SizeError) Error() string {
 // token's length in bytes; zero means DefaultMaxSize. Errors are a *SizeError,
 // a claim that cannot be represented, or what keys returned.
 func Seal(ctx context.Context, keys Keys, purpose Purpose, c Claims, body []byte, maxSize int) (string, error) {
+	token, err := AppendSeal(ctx, nil, keys, purpose, c, body, maxSize)
+	return string(token), err
+}
+
+// AppendSeal is Seal that appends the token to dst. With an error it returns
+// nil.
+func AppendSeal(ctx context.Context, dst []byte, keys Keys, purpose Purpose, c Claims, body []byte, maxSize int) ([]byte, error) {
 	if maxSize <= 0 {
 		maxSize = DefaultMaxSize
 	}
 	if purpose < PurposeTool || purpose > PurposeSession {
-		return "", fmt.Errorf("requeststate: sealing for %v", purpose)
+		return nil, fmt.Errorf("requeststate: sealing for %v", purpose)
 	}
 	// 1. The size is known before any key is asked for.
 	rawSize := minRawSize + c.size() + len(body)
 	if n := encoding.EncodedLen(rawSize); n > maxSize {
-		return "", &SizeError{Size: n, Max: maxSize}
+		return nil, &SizeError{Size: n, Max: maxSize}
 	}
 	// 2. Claims and body, behind room for header and salt.
 	raw, err := c.append(make([]byte, frontSize, rawSize))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	raw = append(raw, body...)
 	front, plaintext := raw[:frontSize], raw[frontSize:]
@@ -64,10 +71,10 @@ func Seal(ctx context.Context, keys Keys, purpose Purpose, c Claims, body []byte
 	rand.Read(front[headerSize:])
 	k, err := keys.SealKey(ctx, purpose, Salt(front[headerSize:]))
 	if err != nil {
-		return "", fmt.Errorf("requeststate: sealing: %w", err)
+		return nil, fmt.Errorf("requeststate: sealing: %w", err)
 	}
 	if k.Mode < ModeStatic || k.Mode > ModeStrict {
-		return "", fmt.Errorf("requeststate: sealing in %v", k.Mode)
+		return nil, fmt.Errorf("requeststate: sealing in %v", k.Mode)
 	}
 	// 4. The header, which the key and the tag both cover.
 	h := Header{Mode: k.Mode, Purpose: purpose, Fingerprint: k.Fingerprint, EpochStart: k.EpochStart}
@@ -75,11 +82,11 @@ func Seal(ctx context.Context, keys Keys, purpose Purpose, c Claims, body []byte
 	// 5. A key for this token alone.
 	aead, err := tokenAEAD(k.Secret, front)
 	if err != nil {
-		return "", fmt.Errorf("requeststate: sealing: %w", err)
+		return nil, fmt.Errorf("requeststate: sealing: %w", err)
 	}
 	// 6. Nonce, ciphertext and tag in the place of the plaintext.
 	raw = aead.Seal(front, nil, plaintext, front[:headerSize])
-	return encoding.EncodeToString(raw), nil
+	return encoding.AppendEncode(dst, raw), nil
 }
 
 // OpenOptions say how Open judges time and size. The zero value has defaults.

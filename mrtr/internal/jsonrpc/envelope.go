@@ -20,62 +20,68 @@ type Request struct {
 // IsNotification reports whether nobody waits for an answer.
 func (r *Request) IsNotification() bool { return r.ID == nil }
 
-// envelope holds each member raw, so that the id of a bad request can be read.
-type envelope struct {
-	Version jsontext.Value `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Method  jsontext.Value `json:"method"`
-	Params  jsontext.Value `json:"params"`
-	Result  jsontext.Value `json:"result"`
-	Error   jsontext.Value `json:"error"`
-}
-
 // Parse reads one request or notification. It refuses what is not strict JSON
 // (RFC 7493: UTF-8, no duplicate names) or nests deeper than MaxDepth with
 // CodeParseError, and what is no single request with CodeInvalidRequest. The
-// Request that comes with an error holds the id, where that could be read.
+// Request that comes with an error holds the id, where that could be read. ID
+// and Params are parts of body.
 func Parse(body []byte) (Request, *Error) {
 	if tooDeep(body) {
 		return Request{}, &Error{Code: CodeParseError, Message: "Parse error: nested too deep"}
 	}
-	if b := bytes.TrimLeft(body, " \t\r\n"); len(b) > 0 && b[0] != '{' {
-		// A syntax error is one whatever it begins with.
-		if !jsontext.Value(body).IsValid() {
-			return Request{}, parseError()
-		}
-		if b[0] == '[' {
-			return Request{}, invalid("batches are not part of this protocol")
-		}
-		return Request{}, invalid("a message is an object")
-	}
-	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
+	// A syntax error is one whatever it begins with.
+	if !jsontext.Value(body).IsValid() {
 		return Request{}, parseError()
 	}
+	switch jsontext.Value(body).Kind() {
+	case '{':
+	case '[':
+		return Request{}, invalid("batches are not part of this protocol")
+	default:
+		return Request{}, invalid("a message is an object")
+	}
+	var version, id, method, params, result, failure jsontext.Value
+	_ = Walk(body, func(name []byte, v jsontext.Value) error { // never fails: body is valid
+		switch string(name) {
+		case "jsonrpc":
+			version = v
+		case "id":
+			id = v
+		case "method":
+			method = v
+		case "params":
+			params = v
+		case "result":
+			result = v
+		case "error":
+			failure = v
+		}
+		return nil
+	})
 	var r Request
-	if e.ID != nil {
-		if !validID(e.ID) {
+	if id != nil {
+		if !validID(id) {
 			return Request{}, invalid("id must be a string or an integer")
 		}
-		r.ID = e.ID
+		r.ID = id
 	}
 	switch {
-	case string(e.Version) != `"2.0"`:
+	case string(version) != `"2.0"`:
 		return r, invalid(`jsonrpc must be "2.0"`)
-	case e.Method == nil && (e.Result != nil || e.Error != nil):
+	case method == nil && (result != nil || failure != nil):
 		return r, invalid("this server takes no responses")
-	case e.Method.Kind() != '"':
+	case method.Kind() != '"':
 		return r, invalid("method must be a string")
-	case e.Result != nil || e.Error != nil:
+	case result != nil || failure != nil:
 		return r, invalid("a request has neither result nor error")
-	case e.Params != nil && e.Params.Kind() != '{':
+	case params != nil && params.Kind() != '{':
 		return r, invalid("params must be an object")
 	}
-	method, err := jsontext.AppendUnquote(nil, e.Method)
-	if err != nil {
+	name, ok := unquote(method)
+	if !ok {
 		return r, parseError()
 	}
-	r.Method, r.Params = string(method), e.Params
+	r.Method, r.Params = string(name), params
 	return r, nil
 }
 
@@ -110,11 +116,7 @@ func tooDeep(b []byte) bool {
 		case '}', ']':
 			depth--
 		case '"':
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
+			i = stringEnd(b, i) - 1
 		}
 	}
 	return false
@@ -122,11 +124,15 @@ func tooDeep(b []byte) bool {
 
 // AppendResult appends the response that carries result, a JSON value.
 func AppendResult(b []byte, id jsontext.Value, result []byte) []byte {
+	return append(append(BeginResult(b, id), result...), '}')
+}
+
+// BeginResult appends the start of a response: what follows is the result and a
+// closing brace.
+func BeginResult(b []byte, id jsontext.Value) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = append(b, id...)
-	b = append(b, `,"result":`...)
-	b = append(b, result...)
-	return append(b, '}')
+	return append(b, `,"result":`...)
 }
 
 // AppendError appends the response that carries e. A nil id is left out: the

@@ -19,6 +19,7 @@ type Log struct {
 	Asked   []string // keys of a guard-style tool's questions of the last round
 	Yields  int      // yields so far
 	YieldAt int      // entries there were at the last yield
+	Home    string   // where single use of the flow is kept; empty: nowhere
 }
 
 // Entry is one await point: a group of questions, or a step. Only the last
@@ -52,7 +53,7 @@ const (
 )
 
 // The wire form of a log is one JSON object: {"l":[entry…],"o":own,"g":[key…],
-// "y":[yields,at]}, in this order, each member left out where it is empty, no
+// "y":[yields,at],"h":home}, in this order, each member left out where it is empty, no
 // white space but within values. A step is ["s",name,result]; a group is
 // ["a",key,digest,answer,…] with three elements a question, or "o" in front
 // while it is open. A digest is 22 characters of base64url, behind "!" where it
@@ -100,6 +101,12 @@ func (l *Log) Append(b []byte) ([]byte, error) {
 	if l.Yields > 0 {
 		member("y")
 		b = fmt.Appendf(b, "[%d,%d]", l.Yields, l.YieldAt)
+	}
+	if l.Home != "" {
+		member("h")
+		if b, err = appendText(b, l.Home); err != nil {
+			return nil, err
+		}
 	}
 	if len(b) == start {
 		b = append(b, '{')

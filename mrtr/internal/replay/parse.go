@@ -60,6 +60,8 @@ func parseLog(d *jsontext.Decoder) (l Log, err error) {
 			})
 		case "y":
 			l.Yields, l.YieldAt, err = parseYields(d)
+		case "h":
+			l.Home, err = text(d)
 		default:
 			err = errLog
 		}

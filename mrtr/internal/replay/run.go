@@ -135,6 +135,22 @@ func (r *Run) Yield(max int) (bool, error) {
 	return true, r.fail(ErrPending)
 }
 
+// Answers returns, in one way to write them, the answers that the run has
+// passed so far: what a client decided, without what steps made of it.
+func (r *Run) Answers() ([]byte, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	defer r.leave()
+	var passed Log
+	for _, e := range r.log.Entries[:r.next] {
+		if e.Step == "" {
+			passed.Entries = append(passed.Entries, e)
+		}
+	}
+	return passed.Append(nil)
+}
+
 // Guard ends the run as pending on behalf of a handler that keeps its own
 // state: it has asked nothing and stepped over nothing before. commit is called
 // where that is so, and never after End or Close.
