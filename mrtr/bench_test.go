@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,20 @@ func BenchmarkCall(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		h.ServeHTTP(w, request())
+	}
+	require.Contains(b, string(w.body), "Hello, Alice")
+}
+
+// BenchmarkCallDeadline is a call whose context has a deadline, as those of
+// Lambda have: the handler runs on a goroutine of its own.
+func BenchmarkCallDeadline(b *testing.B) {
+	h, request := benchHandler(b), benchRequest("greet", "")
+	w := &sink{header: http.Header{}}
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	b.ReportAllocs()
+	for b.Loop() {
+		h.ServeHTTP(w, request().WithContext(ctx))
 	}
 	require.Contains(b, string(w.body), "Hello, Alice")
 }

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,11 +106,13 @@ type fleet struct {
 	instances [8]http.Handler
 	keys      [8]*switchedKeys
 	secrets   [][]byte
-	sealing   int // index into secrets
+
+	mu      sync.Mutex
+	sealing int // index into secrets, and the number of rotations
 
 	rounds atomic.Int64
 	lost   atomic.Int64
-	turn   chan struct{} // one element for each rotation that is due
+	begun  sync.WaitGroup // flows that have not ended their first round
 }
 
 // switchedKeys are keys that can be replaced at any time.
@@ -130,7 +131,7 @@ func (k *switchedKeys) OpenSecret(ctx context.Context, h requeststate.Header, s 
 const rotateAfter = 900 // rounds
 
 func newFleet(t *testing.T, rng *rand.Rand, register func(*mrtr.Server)) *fleet {
-	f := &fleet{turn: make(chan struct{}, 100)}
+	f := &fleet{}
 	for range 40 {
 		secret := make([]byte, requeststate.MinSecretSize)
 		for i := range secret {
@@ -142,7 +143,7 @@ func newFleet(t *testing.T, rng *rand.Rand, register func(*mrtr.Server)) *fleet 
 		srv := mrtr.NewServer(protocol.Implementation{Name: "fleet", Version: "1"}, nil)
 		register(srv)
 		f.keys[i] = &switchedKeys{}
-		f.set(t, i, 0, 0)
+		f.set(i, 0, 0)
 		h, err := srv.Handler(mrtr.HandlerOptions{Keys: f.keys[i], Audience: "fleet", Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		f.instances[i] = h
@@ -151,30 +152,41 @@ func newFleet(t *testing.T, rng *rand.Rand, register func(*mrtr.Server)) *fleet 
 }
 
 // set makes instance i seal under one secret and accept those up to another.
-func (f *fleet) set(t *testing.T, i, seal, accept int) {
+func (f *fleet) set(i, seal, accept int) {
 	keys, err := requeststate.NewStaticKeys(f.secrets[seal], f.secrets[:accept+1]...)
-	require.NoError(t, err)
+	if err != nil {
+		panic(err)
+	}
 	f.keys[i].now.Store(keys)
 }
 
 // rotate lets every instance accept the next secret and then, one by one, seal
 // under it, as a deployment does. Old secrets stay accepted: a round's life has
 // not passed when this run is over.
-func (f *fleet) rotate(t *testing.T) {
+func (f *fleet) rotate() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := range f.instances {
-		f.set(t, i, f.sealing, f.sealing+1)
+		f.set(i, f.sealing, f.sealing+1)
 	}
 	f.sealing++
 	for i := range f.instances {
-		f.set(t, i, f.sealing, f.sealing)
+		f.set(i, f.sealing, f.sealing)
 	}
 }
 
 // gateway sends one caller's requests to any instance, and loses one reply in
 // 20: then the request is sent again, to any instance, half of the time while
-// the first is still under way.
+// the first is still under way. Nobody's second round begins before everybody's
+// first has ended, so that all flows are under way together.
 func (f *fleet) gateway(rng *rand.Rand, caller string) http.Handler {
+	sent := 0
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sent++; sent == 1 {
+			defer f.begun.Done()
+		} else {
+			f.begun.Wait()
+		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(err)
@@ -185,10 +197,9 @@ func (f *fleet) gateway(rng *rand.Rand, caller string) http.Handler {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			f.instances[instance].ServeHTTP(w, r)
 			if f.rounds.Add(1)%rotateAfter == 0 {
-				f.turn <- struct{}{}
+				f.rotate()
 			}
 		}
-		runtime.Gosched() // let all other flows go first, so that they are under way together
 		first, second := rng.IntN(len(f.instances)), rng.IntN(len(f.instances))
 		var wg sync.WaitGroup
 		switch rng.IntN(40) {
@@ -224,23 +235,8 @@ func TestConcurrentFlows(t *testing.T) {
 	book := &paidBook{keys: map[string]string{}, paid: map[string]int{}, times: map[string]int{}}
 	f := newFleet(t, rand.New(rand.NewPCG(seed, 0)), refundTool(book))
 
-	done, rotated := make(chan struct{}), make(chan int)
-	go func() {
-		n := 0
-		for {
-			select {
-			case <-f.turn:
-				f.rotate(t)
-				n++
-			case <-done:
-				rotated <- n
-				return
-			}
-		}
-	}()
-
+	f.begun.Add(flows)
 	var wg sync.WaitGroup
-	start := make(chan struct{})
 	var manyKeys, ended atomic.Int64
 	want := make([]int, flows)
 	for i := range flows {
@@ -255,7 +251,6 @@ func TestConcurrentFlows(t *testing.T) {
 			want[i] += 2 * cents
 		}
 		wg.Go(func() {
-			<-start
 			played := mrtrtest.Play(t, mrtrtest.Handler(f.gateway(rng, order)), mrtrtest.Call{Name: "tool", Answers: answers})
 			receipt := fmt.Sprintf("%s %d", order, want[i])
 			if !mayEqual(t, fmt.Sprintf("%s note-%d", receipt, i), played.Text()) || !mayEqual(t, 4+items, len(played.Rounds)) {
@@ -278,12 +273,9 @@ func TestConcurrentFlows(t *testing.T) {
 			ended.Add(1)
 		})
 	}
-	close(start)
 	wg.Wait()
-	close(done)
-	rotations := <-rotated
 	t.Logf("%d rounds, %d replies lost, %d rotations, %d flows under several keys, %d calls for %d refunds",
-		f.rounds.Load(), f.lost.Load(), rotations, manyKeys.Load(), book.calls, len(book.keys))
+		f.rounds.Load(), f.lost.Load(), f.sealing, manyKeys.Load(), book.calls, len(book.keys))
 
 	require.EqualValues(t, flows, ended.Load())
 	require.Len(t, book.keys, flows)
@@ -294,8 +286,8 @@ func TestConcurrentFlows(t *testing.T) {
 		require.Equal(t, want[i], book.paid[order], order)
 	}
 	require.Greater(t, book.calls, flows, "no refund was tried twice: nothing is shown")
-	require.GreaterOrEqual(t, rotations, 4)
-	require.Greater(t, manyKeys.Load(), int64(flows/2), "the flows were not under way together")
+	require.GreaterOrEqual(t, f.sealing, 4)
+	require.Greater(t, manyKeys.Load(), int64(flows/2))
 }
 
 // mayEqual is require.Equal for goroutines: it fails the test and goes on.

@@ -22,15 +22,12 @@ const confirmSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"
 //
 // Effects belong after a Confirm, and whatever decides about them into its
 // text.
-func Confirm(c *Call, key, message string) error {
-	if err := c.known(); err != nil {
-		return err
-	}
-	return AskAll(c, confirmation(key, message))
-}
+func Confirm(c *Call, key, message string) error { return AskAll(c, Confirmation(key, message)) }
 
-func confirmation(key, message string) Question {
-	return Question{key: key, prepare: func(*handler) (prepared, error) {
+// Confirmation is the question of a Confirm, to be asked beside others. It
+// counts as answered with a yes alone.
+func Confirmation(key, message string) Question {
+	return Question{key: key, known: true, prepare: func(*handler) (prepared, error) {
 		return prepared{
 			method:  protocol.MethodElicit,
 			digest:  digestOf("full", protocol.MethodElicit, protocol.ElicitForm, confirmSchema, message),

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/mrtrtest"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
 
@@ -294,4 +295,38 @@ func TestURLAddress(t *testing.T) {
 		return "", mrtr.AskAll(c, mrtr.URL("q", "Go.", "HTTPS://Login.Example:8443/a?b#c"))
 	}))
 	h.asks(h.call("tool", "", nil), "q")
+}
+
+// A confirmation may stand beside other questions of one round.
+func TestConfirmationInGroup(t *testing.T) {
+	srv := mrtr.NewServer(protocol.Implementation{Name: "test", Version: "1"}, nil)
+	mrtr.AddTool(srv, mrtr.Tool{Name: "both"}, func(_ context.Context, c *mrtr.Call, _ struct{}) (*mrtr.Result, error) {
+		var note struct {
+			Text string `json:"text"`
+		}
+		if err := mrtr.AskAll(c, mrtr.Form("note", "A note?", &note), mrtr.Confirmation("sure", "Send it?")); err != nil {
+			return nil, err
+		}
+		return mrtr.Text("sent " + note.Text), nil
+	})
+	note := map[string]any{"text": "hi"}
+	for _, tt := range []struct {
+		name   string
+		sure   any
+		want   string
+		rounds int
+	}{
+		{"yes", map[string]any{"ok": true}, "sent hi", 2},
+		{"no", map[string]any{"ok": false}, `The call ended because the question "sure" was declined.`, 2},
+		{"cancel", mrtrtest.Cancel, `The call ended because the question "sure" was cancelled.`, 2},
+		{"unanswered at first", mrtrtest.Sequence(nil, map[string]any{"ok": true}), "sent hi", 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			played := mrtrtest.Play(t, mrtrtest.Local(srv), mrtrtest.Call{Name: "both", Answers: mrtrtest.Answers{"note": note, "sure": tt.sure}})
+			require.Equal(t, tt.want, played.Text())
+			require.Len(t, played.Rounds, tt.rounds)
+		})
+	}
+	refused := mrtrtest.Local(srv, func(o *mrtr.HandlerOptions) { o.AllowAnonymous = false })
+	require.Contains(t, mrtrtest.Play(t, refused, mrtrtest.Call{Name: "both"}).Text(), "signed in")
 }

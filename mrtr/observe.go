@@ -19,7 +19,7 @@ type RoundInfo struct {
 	Start       time.Time     // when the request arrived
 	Method      string        // MCP method; empty where the body could not be read or names none that clients have
 	Version     string        // protocol version; empty where none was agreed on
-	RequestID   string        // JSON-RPC id, a string without its quotes; empty where there is none or it is longer than 64 bytes
+	RequestID   string        // JSON-RPC id, a string without its quotes; empty where there is none or it takes more than 64 bytes
 	Target      string        // registered tool, prompt or resource; empty where there is none
 	FlowID      string        // 32 hex digits; empty where no flow was begun or continued
 	Round       int           // from 1; 0 outside flows

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/jsonrpc"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/replay"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/schema"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
 
 // Question is something to ask the client, with a place for its answer. Make
-// one with Form, Sampling, Roots, URL or Optional.
+// one with Form, Confirmation, Sampling, Roots, URL or Optional.
 type Question struct {
 	key      string
 	prepare  func(*handler) (prepared, error)
@@ -97,13 +99,13 @@ func AskAll(c *Call, qs ...Question) error {
 // choices, described by the struct tag `form`. dst gets the answer.
 func Form[T any](key, message string, dst *T) Question {
 	return Question{key: key, prepare: func(h *handler) (prepared, error) {
-		form, err := h.server.schemas.Form(reflect.TypeFor[T]())
+		form, err := h.server.form(reflect.TypeFor[T]())
 		if err != nil {
 			return prepared{}, err
 		}
 		return prepared{
 			method: protocol.MethodElicit,
-			digest: digestOf("shape", protocol.MethodElicit, "form", string(form.Raw())),
+			digest: form.digest,
 			check: func(answer jsontext.Value) (replay.Outcome, jsontext.Value, []string) {
 				outcome, content, wrong := elicited(answer)
 				if outcome != replay.Accepted {
@@ -132,6 +134,27 @@ func Form[T any](key, message string, dst *T) Question {
 			lacks:  lacksForm,
 		}, nil
 	}}
+}
+
+// form is a form that has been asked with, and the digest of such questions.
+type form struct {
+	*schema.Form
+	digest replay.Digest
+}
+
+// form returns what the type's form looks like: hashed once a type, since a
+// handler asks again in every round.
+func (s *Server) form(t reflect.Type) (*form, error) {
+	if known, ok := s.forms.Load(t); ok {
+		return known.(*form), nil
+	}
+	f, err := s.schemas.Form(t)
+	if err != nil {
+		return nil, err
+	}
+	made := &form{f, digestOf("shape", protocol.MethodElicit, "form", string(f.Raw()))}
+	s.forms.Store(t, made)
+	return made, nil
 }
 
 // Sampling asks the client's model. dst gets its message.
@@ -249,7 +272,7 @@ func digestOf(parts ...string) replay.Digest {
 	b := make([]byte, 0, 512)
 	b = append(b, "mrtr question v1"...)
 	for _, p := range parts {
-		b = fmt.Appendf(b, "\x00%d\x00", len(p))
+		b = append(strconv.AppendInt(append(b, 0), int64(len(p)), 10), 0)
 		b = append(b, p...)
 	}
 	sum := sha256.Sum256(b)

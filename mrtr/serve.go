@@ -44,7 +44,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case err != nil:
 		status, body = h.errorBody(r, err)
 	case r.IsNotification():
-		status, info.Outcome = http.StatusAccepted, OutcomeNotification
+		status, body, info.Outcome = http.StatusAccepted, nil, OutcomeNotification
 	case !r.stream.fits(body):
 		status, body = h.errorBody(r, internal("reply_too_large", errReplyTooLarge))
 	case info.Outcome == "":

@@ -25,6 +25,7 @@ type Server struct {
 	info    protocol.Implementation
 	opts    ServerOptions
 	schemas schema.Cache
+	forms   sync.Map // from reflect.Type to *form, of those asked with
 
 	mu      sync.Mutex
 	targets []*target

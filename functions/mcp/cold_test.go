@@ -102,9 +102,14 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	require.NoError(t, err)
 
 	s := served{status: reply.Status, header: reply.Header, body: string(reply.Body), calls: w.kms.Calls()[before:]}
+	metrics := 0
 	for line := range strings.Lines(res.Logs) {
-		if line == "handler runs\n" {
+		switch {
+		case line == "handler runs\n":
 			s.handled = true
+			continue
+		case strings.HasPrefix(line, `{"_aws":`):
+			metrics++
 			continue
 		}
 		var rec record
@@ -117,6 +122,7 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	require.Equal(t, reply.Status, s.log.Status)
+	require.Equal(t, 1, metrics, "lines of metrics for one request")
 	discreet(t, res.Logs, string(body), s.body)
 	w.served = append(w.served, s)
 

@@ -19,6 +19,12 @@
 //	MRTR_MAX_ROUNDS          rounds of a flow (50)
 //	MRTR_ALLOWED_ORIGINS     origins of browser clients, comma-separated (none)
 //	MRTR_RESPONSE_MODE       buffered, or stream behind a gateway that streams (buffered)
+//	MRTR_GATEWAY_TIMEOUT     how long the gateway waits, 1s to 15m (29s, no limit for stream)
+//	MRTR_REPLAY_TABLE        table in which Call.SingleUse claims flows, see Options.SingleUse (none; a local run's memory)
+//
+// A handler is cut off half a second before the gateway or Lambda gives up, so
+// that the client gets an answer of this server's. Behind a Function URL, or a
+// REST API whose limit was raised, say how long that waits.
 //
 // Who may call is said by MRTR_AUTH:
 //
@@ -39,6 +45,15 @@
 //
 // See package auth for what they do. The audience of states, MRTR_AUDIENCE, is
 // another thing than that of tokens.
+//
+// On Lambda each request writes a line of CloudWatch's embedded metric format to
+// stdout, beside its log line on stderr; built with the tag otlp, each makes a
+// span that is sent as the OTEL variables say (see package otlp) before the next
+// event is taken. None of that ever holds what a caller sent or got.
+// docs/observing.md lists the members, metrics and attributes.
+//
+//	MRTR_METRICS_NAMESPACE   CloudWatch namespace of the metrics; set to nothing: no metrics (MRTR)
+//	MRTR_TRACE_WAIT          how long spans may take to be sent, while a buffered reply waits; at most 5s (50ms)
 //
 // The AWS SDK reads its own variables, AWS_ENDPOINT_URL_KMS among them.
 package awslambda

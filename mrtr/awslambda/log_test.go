@@ -34,7 +34,7 @@ func TestLogger(t *testing.T) {
 				logger.With("a", 1).WithGroup("g").InfoContext(r.Context(), "served", "b", 2)
 			})
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "lambda-1"})
-			//nolint:staticcheck // the key that the Lambda loop uses
+			//lint:ignore SA1029 the key that the Lambda loop uses
 			ctx = context.WithValue(ctx, "x-amzn-trace-id", tt.trace)
 			_, err := lambdahttp.Handler(h, lambdahttp.Options{Logger: logger}).Invoke(ctx, []byte(event))
 			require.NoError(t, err)

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -27,6 +27,11 @@ type Options struct {
 	// Wrap puts a middleware in front of the server, such as one that
 	// authenticates callers and calls mrtr.WithPrincipal. Nil: none.
 	Wrap func(http.Handler) http.Handler
+	// SingleUse makes the store of Call.SingleUse where MRTR_REPLAY_TABLE is set:
+	// dynamostore.Open, or one like it. The program links what it makes stores
+	// of, which is why nothing is the default. Nil: with that variable set the
+	// program does not start.
+	SingleUse func(cfg aws.Config, table string) (mrtr.SingleUseStore, error)
 	// Observers are told of every request, beside those that the settings ask for.
 	Observers []mrtr.Observer
 	// Now is the clock. Nil: time.Now.
@@ -67,7 +72,15 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 	}
 	logger := newLogger(os.Stderr, s.onLambda)
 	// The call to KMS goes first; the rest of the start goes on beside it.
-	keys, wait, err := s.keys(opts, logger)
+	cfg, err := s.awsConfig()
+	if err != nil {
+		return err
+	}
+	keys, wait, err := s.keys(cfg, opts, logger)
+	if err != nil {
+		return err
+	}
+	singleUse, err := s.singleUse(cfg, opts)
 	if err != nil {
 		return err
 	}
@@ -78,7 +91,8 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 		MaxRounds: s.maxRounds, MaxStateBytes: s.maxStateBytes, MaxBodyBytes: int64(s.maxBodyBytes),
 		MaxReplyBytes:  s.maxReplyBytes(),
 		AllowedOrigins: s.origins, AllowLoopbackOrigins: !s.onLambda, AllowAnonymous: !s.onLambda,
-		Now: opts.Now, Logger: logger, Observers: opts.Observers,
+		SingleUse: singleUse,
+		Now:       opts.Now, Logger: logger, Observers: opts.Observers,
 	}
 	flush, err := s.observe(&options, logger)
 	if err != nil {
@@ -99,14 +113,46 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 	handler = withMetadata(guard, route(handler))
 	wait()
 	if s.onLambda {
-		lambdahttp.Start(handler, s.mode, lambdahttp.Options{Logger: logger, Replied: flush})
+		lambdahttp.Start(handler, s.mode, lambdahttp.Options{GatewayTimeout: s.gatewayLimit(), Logger: logger, Replied: flush})
 	}
 	return serveLocal(addr, flushed(handler, flush), s.keyID != "")
 }
 
+// awsConfig loads the AWS configuration where the settings name anything in AWS.
+func (s *settings) awsConfig() (cfg aws.Config, err error) {
+	if s.keyID == "" && s.replayTable == "" {
+		return cfg, nil
+	}
+	cfg, err = config.LoadDefaultConfig(context.Background())
+	switch {
+	case err != nil:
+		return cfg, fmt.Errorf("loading the AWS configuration: %w", err)
+	case cfg.Region == "":
+		return cfg, errors.New("AWS_REGION is not set: it says where the key of MRTR_KMS_KEY_ID and the table of MRTR_REPLAY_TABLE are")
+	}
+	return cfg, nil
+}
+
+// singleUse returns the store that the settings name. Nil: there is none.
+func (s *settings) singleUse(cfg aws.Config, opts Options) (mrtr.SingleUseStore, error) {
+	switch {
+	case s.replayTable == "" && s.onLambda:
+		return nil, nil
+	case s.replayTable == "":
+		return new(mrtr.MemoryStore), nil
+	case opts.SingleUse == nil:
+		return nil, errors.New("MRTR_REPLAY_TABLE is set, but this program has no store for it: set Options.SingleUse to dynamostore.Open")
+	}
+	store, err := opts.SingleUse(cfg, s.replayTable)
+	if err != nil {
+		return nil, fmt.Errorf("reading MRTR_REPLAY_TABLE: %w", err)
+	}
+	return store, nil
+}
+
 // keys returns the keys that the settings name and starts fetching the first
 // secret; wait joins that for a bounded time.
-func (s *settings) keys(opts Options, logger *slog.Logger) (keys requeststate.Keys, wait func(), err error) {
+func (s *settings) keys(cfg aws.Config, opts Options, logger *slog.Logger) (keys requeststate.Keys, wait func(), err error) {
 	if s.keyID == "" {
 		secret := make([]byte, requeststate.MinSecretSize)
 		rand.Read(secret)
@@ -114,13 +160,6 @@ func (s *settings) keys(opts Options, logger *slog.Logger) (keys requeststate.Ke
 		return keys, func() {}, err
 	}
 	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("loading the AWS configuration: %w", err)
-	}
-	if cfg.Region == "" {
-		return nil, nil, errors.New("AWS_REGION is not set: it says where the key of MRTR_KMS_KEY_ID is")
-	}
 	k, err := kmskeys.New(kms.NewFromConfig(cfg), kmskeys.Options{
 		KeyID: s.keyID, AcceptKeyIDs: s.acceptKeyIDs, Modes: s.modes, Audience: s.audience,
 		RoundTTL: s.roundTTL, Now: opts.Now, Logger: logger,
@@ -154,38 +193,5 @@ func route(mcp http.Handler) http.Handler {
 			return
 		}
 		http.NotFound(w, r)
-	})
-}
-
-// observe adds the observers that the settings ask for: metrics on Lambda, and
-// traces. flush sends what was traced once a request has been answered; nil:
-// there is nothing to send.
-func (s *settings) observe(options *mrtr.HandlerOptions, logger *slog.Logger) (flush func(context.Context), err error) {
-	namespace, err := readNamespace(os.LookupEnv)
-	if err != nil {
-		return nil, err
-	}
-	options.Observers = slices.Clip(options.Observers)
-	if s.onLambda && namespace != "" {
-		options.Observers = append(options.Observers, newMetrics(os.Stdout, namespace, os.Getenv("AWS_LAMBDA_FUNCTION_NAME")).observe)
-	}
-	spans, flush, err := tracing(logger)
-	if err != nil {
-		return nil, err
-	}
-	if spans != nil {
-		options.Observers = append(options.Observers, spans)
-	}
-	return flush, nil
-}
-
-// flushed calls flush after each request, if it is not nil.
-func flushed(h http.Handler, flush func(context.Context)) http.Handler {
-	if flush == nil {
-		return h
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer flush(r.Context())
-		h.ServeHTTP(w, r)
 	})
 }

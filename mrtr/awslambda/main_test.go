@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
@@ -62,7 +63,7 @@ func TestLocalKeys(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[requeststate.Fingerprint]bool{}
 	for range 3 {
-		keys, wait, err := s.keys(Options{}, slog.New(slog.DiscardHandler))
+		keys, wait, err := s.keys(aws.Config{}, Options{}, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		wait()
 		k, err := keys.SealKey(t.Context(), requeststate.PurposeTool, requeststate.Salt{})

@@ -14,23 +14,41 @@ import (
 
 // settings are what the environment says.
 type settings struct {
-	onLambda      bool
-	keyID         string
-	acceptKeyIDs  []string
-	modes         []requeststate.Mode
-	audience      string
-	roundTTL      time.Duration // zero: default, as below
-	flowTTL       time.Duration
-	maxStateBytes int
-	maxBodyBytes  int
-	maxRounds     int
-	origins       []string
-	mode          lambdahttp.Mode
-	auth          authSettings
+	onLambda       bool
+	keyID          string
+	acceptKeyIDs   []string
+	modes          []requeststate.Mode
+	audience       string
+	roundTTL       time.Duration // zero: default, as below
+	flowTTL        time.Duration
+	maxStateBytes  int
+	maxBodyBytes   int
+	maxRounds      int
+	origins        []string
+	mode           lambdahttp.Mode
+	gatewayTimeout time.Duration
+	replayTable    string
+	auth           authSettings
 }
 
 // localAudience names every local run: its keys are its own.
 const localAudience = "local"
+
+// How long the gateway waits for a buffered reply, where nothing else is said:
+// the less patient one, a REST API. An HTTP API waits for 30 s.
+const (
+	defaultGatewayTimeout = 29 * time.Second
+	maxGatewayTimeout     = 15 * time.Minute // what a function may take
+)
+
+// gatewayLimit is how long the gateway waits for a reply; zero: it is not known
+// to give up before the function's own time-out, as one that streams.
+func (s *settings) gatewayLimit() time.Duration {
+	if s.gatewayTimeout == 0 && s.mode == lambdahttp.ModeBuffered {
+		return defaultGatewayTimeout
+	}
+	return s.gatewayTimeout
+}
 
 // readSettings reads the environment through getenv. The error names the
 // variable and what it should be.
@@ -41,6 +59,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 		acceptKeyIDs: list(getenv("MRTR_KMS_ACCEPT_KEY_IDS")),
 		audience:     getenv("MRTR_AUDIENCE"),
 		origins:      list(getenv("MRTR_ALLOWED_ORIGINS")),
+		replayTable:  strings.TrimSpace(getenv("MRTR_REPLAY_TABLE")),
 	}
 	switch {
 	case s.onLambda && s.keyID == "":
@@ -87,6 +106,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 	}{
 		{"MRTR_ROUND_TTL", time.Hour, &s.roundTTL},
 		{"MRTR_FLOW_TTL", 30 * 24 * time.Hour, &s.flowTTL},
+		{"MRTR_GATEWAY_TIMEOUT", maxGatewayTimeout, &s.gatewayTimeout},
 	} {
 		if text := getenv(v.name); text != "" {
 			d, err := time.ParseDuration(text)

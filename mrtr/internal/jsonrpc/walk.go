@@ -102,18 +102,14 @@ func valueEnd(b []byte, i int) int {
 
 // stringEnd returns where the JSON string at b[i] ends.
 func stringEnd(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			break
-		}
-		end, escapes := i+n, 0
-		for escapes < n && b[end-1-escapes] == '\\' {
-			escapes++
-		}
-		if i = end; escapes%2 == 0 {
-			return end + 1
+	i++
+	if n := bytes.IndexByte(b[i:], '"'); n >= 0 && bytes.IndexByte(b[i:i+n], '\\') < 0 {
+		return i + n + 1 // most have no escapes
+	}
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
 		}
 	}
-	return len(b)
+	return min(i+1, len(b))
 }

@@ -190,14 +190,6 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestParseCopies(t *testing.T) {
-	wire := []byte(wireForms[2].wire)
-	log, err := replay.Parse(wire)
-	require.NoError(t, err)
-	clear(wire)
-	require.Equal(t, wireForms[2].log, log)
-}
-
 func TestAppendRefusesTextThatIsNotUTF8(t *testing.T) {
 	for name, log := range map[string]replay.Log{
 		"step":  {Entries: []replay.Entry{{Step: "\xff", Result: jsontext.Value(`1`)}}},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -13,11 +15,14 @@ var errLog = errors.New("replay: not a log")
 
 // Parse reads what Append wrote, and nothing that Append would write otherwise.
 // The bytes were authenticated, so an error means another program's log, not an
-// attack. The log shares no memory with b.
+// attack. Results and values are parts of b, which must not change any more.
 func Parse(b []byte) (Log, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(b))
-	l, err := parseLog(d)
-	if err != nil {
+	if !jsontext.Value(b).IsValid() {
+		return Log{}, errLog
+	}
+	c := cursor{rest: b}
+	l := c.log()
+	if c.bad {
 		return Log{}, errLog
 	}
 	for i := range l.Entries {
@@ -26,7 +31,7 @@ func Parse(b []byte) (Log, error) {
 		}
 	}
 	// One way to write a log: this refuses other orders, spellings and white
-	// space, and whatever follows the object.
+	// space, missing and needless commas, and whatever follows the object.
 	again, err := l.Append(make([]byte, 0, len(b)))
 	if err != nil || !bytes.Equal(again, b) {
 		return Log{}, errLog
@@ -34,174 +39,175 @@ func Parse(b []byte) (Log, error) {
 	return l, nil
 }
 
-func parseLog(d *jsontext.Decoder) (l Log, err error) {
-	if err := expect(d, '{'); err != nil {
-		return l, err
-	}
-	for d.PeekKind() == '"' {
-		name, err := text(d)
-		if err != nil {
-			return l, err
-		}
-		switch name {
-		case "l":
-			err = list(d, func() error {
-				e, err := parseEntry(d)
-				l.Entries = append(l.Entries, e)
-				return err
-			})
-		case "o":
-			l.Own, err = bytesOf(d)
-		case "g":
-			err = list(d, func() error {
-				key, err := text(d)
-				l.Asked = append(l.Asked, key)
-				return err
-			})
-		case "y":
-			l.Yields, l.YieldAt, err = parseYields(d)
-		case "h":
-			l.Home, err = text(d)
-		default:
-			err = errLog
-		}
-		if err != nil {
-			return l, err
-		}
-	}
-	return l, expect(d, '}')
+// cursor walks over a log that is known to be JSON. Once something is not as
+// Append writes it, it is bad and what it returns has no meaning.
+type cursor struct {
+	rest []byte
+	bad  bool
 }
 
-func parseEntry(d *jsontext.Decoder) (e Entry, err error) {
-	if err := expect(d, '['); err != nil {
-		return e, err
-	}
-	tag, err := text(d)
-	if err != nil {
-		return e, err
-	}
-	switch tag {
-	case "s":
-		if e.Step, err = text(d); err != nil || e.Step == "" {
-			return e, errLog
-		}
-		v, err := d.ReadValue()
-		if err != nil {
-			return e, err
-		}
-		e.Result = v.Clone()
-	case "a", "o":
-		e.Open = tag == "o"
-		for d.PeekKind() == '"' {
-			a, err := parseAnswered(d)
-			if err != nil {
-				return e, err
+func (c *cursor) log() (l Log) {
+	c.need("{")
+	for c.more('}') {
+		switch {
+		case c.take(`"l":[`):
+			for c.more(']') {
+				l.Entries = append(l.Entries, c.entry())
 			}
-			e.Group = append(e.Group, a)
+		case c.take(`"o":`):
+			own, err := base64.RawURLEncoding.DecodeString(c.text())
+			l.Own, c.bad = own, c.bad || err != nil
+		case c.take(`"g":[`):
+			for c.more(']') {
+				l.Asked = append(l.Asked, c.text())
+			}
+		case c.take(`"y":[`):
+			l.Yields = c.count()
+			c.need(",")
+			l.YieldAt = c.count()
+			c.need("]")
+		case c.take(`"h":`):
+			l.Home = c.text()
+		default:
+			c.bad = true
 		}
-		if len(e.Group) == 0 {
-			return e, errLog
-		}
-	default:
-		return e, errLog
 	}
-	return e, expect(d, ']')
+	return l
 }
 
-func parseAnswered(d *jsontext.Decoder) (a Answered, err error) {
-	if a.Key, err = text(d); err != nil {
-		return a, err
-	}
-	digest, err := text(d)
-	if err != nil {
-		return a, err
-	}
-	if len(digest) > 0 && digest[0] == '!' {
-		a.Confirm, digest = true, digest[1:]
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(digest)
-	if err != nil || len(raw) != len(a.Digest) {
-		return a, errLog
-	}
-	a.Digest = Digest(raw)
-	v, err := d.ReadValue()
-	if err != nil {
-		return a, err
-	}
+func (c *cursor) entry() (e Entry) {
 	switch {
-	case v.Kind() == '{':
-		a.Outcome, a.Value = Accepted, v.Clone()
-	case string(v) == `"d"`:
+	case c.take(`["s",`):
+		e.Step = c.text()
+		c.need(",")
+		e.Result = c.value()
+		c.need("]")
+		c.bad = c.bad || e.Step == ""
+		return e
+	case c.take(`["o"`):
+		e.Open = true
+	default:
+		c.need(`["a"`)
+	}
+	for c.more(']') {
+		e.Group = append(e.Group, c.answered())
+	}
+	c.bad = c.bad || len(e.Group) == 0
+	return e
+}
+
+func (c *cursor) answered() (a Answered) {
+	a.Key = c.text()
+	c.need(`,"`)
+	a.Confirm = c.take("!")
+	if size := base64.RawURLEncoding.EncodedLen(len(a.Digest)); len(c.rest) >= size {
+		n, err := base64.RawURLEncoding.Decode(a.Digest[:], c.rest[:size])
+		c.bad = c.bad || err != nil || n != len(a.Digest)
+		c.rest = c.rest[size:]
+	}
+	c.need(`",`)
+	switch {
+	case c.take(`"d"`):
 		a.Outcome = Declined
-	case string(v) == `"c"`:
+	case c.take(`"c"`):
 		a.Outcome = Cancelled
-	case v.Kind() != 'n':
-		return a, errLog
+	case c.take("null"):
+	default:
+		a.Outcome, a.Value = Accepted, c.value()
+		c.bad = c.bad || a.Value.Kind() != '{'
 	}
-	return a, nil
+	return a
 }
 
-func parseYields(d *jsontext.Decoder) (yields, at int, err error) {
-	if err := expect(d, '['); err != nil {
-		return 0, 0, err
+// take steps over s, if that comes next.
+func (c *cursor) take(s string) bool {
+	if len(c.rest) < len(s) || string(c.rest[:len(s)]) != s {
+		return false
 	}
-	if yields, err = count(d); err != nil {
-		return 0, 0, err
-	}
-	if at, err = count(d); err != nil {
-		return 0, 0, err
-	}
-	return yields, at, expect(d, ']')
+	c.rest = c.rest[len(s):]
+	return true
 }
 
-// list calls item until the array that comes next in d ends.
-func list(d *jsontext.Decoder, item func() error) error {
-	if err := expect(d, '['); err != nil {
-		return err
-	}
-	for d.PeekKind() != ']' {
-		if err := item(); err != nil {
-			return err
-		}
-	}
-	return expect(d, ']')
-}
+// need steps over s, which has to come next.
+func (c *cursor) need(s string) { c.bad = !c.take(s) || c.bad }
 
-// expect reads a token that has to be of this kind.
-func expect(d *jsontext.Decoder, kind jsontext.Kind) error {
-	if t, err := d.ReadToken(); err != nil || t.Kind() != kind {
-		return errLog
+// more reports whether a member or element comes next, and steps over the comma
+// in front of it; otherwise it steps out of the object or array.
+func (c *cursor) more(end byte) bool {
+	switch {
+	case c.bad || len(c.rest) == 0:
+		c.bad = true
+		return false
+	case c.rest[0] == end:
+		c.rest = c.rest[1:]
+		return false
+	case c.rest[0] == ',':
+		c.rest = c.rest[1:]
 	}
-	return nil
+	return true
 }
 
 // text reads a string.
-func text(d *jsontext.Decoder) (string, error) {
-	t, err := d.ReadToken()
-	if err != nil || t.Kind() != '"' {
-		return "", errLog
+func (c *cursor) text() string {
+	v := c.value()
+	if v.Kind() != '"' {
+		c.bad = true
+		return ""
 	}
-	return t.String(), nil
-}
-
-// bytesOf reads a string of base64url.
-func bytesOf(d *jsontext.Decoder) ([]byte, error) {
-	s, err := text(d)
-	if err != nil {
-		return nil, err
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
 	}
-	return base64.RawURLEncoding.DecodeString(s)
+	b, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+	c.bad = c.bad || err != nil
+	return string(b)
 }
 
 // count reads a number from 0 to 2^31-1.
-func count(d *jsontext.Decoder) (int, error) {
-	t, err := d.ReadToken()
-	if err != nil || t.Kind() != '0' {
-		return 0, errLog
+func (c *cursor) count() int {
+	n, err := strconv.ParseUint(string(c.value()), 10, 31)
+	c.bad = c.bad || err != nil
+	return int(n)
+}
+
+// value reads any value.
+func (c *cursor) value() jsontext.Value {
+	end, depth := 0, 0
+	for end < len(c.rest) {
+		switch c.rest[end] {
+		case '"':
+			end = textEnd(c.rest, end)
+		case '{', '[':
+			depth++
+			end++
+			continue
+		case '}', ']':
+			depth--
+			end++
+		default: // part of a literal, or between values
+			end++
+			if depth > 0 || end < len(c.rest) && strings.IndexByte(",]} \t\r\n", c.rest[end]) < 0 {
+				continue
+			}
+		}
+		if depth <= 0 {
+			break
+		}
 	}
-	n, err := t.Uint()
-	if err != nil || n > 1<<31-1 {
-		return 0, errLog
+	v := c.rest[:end:end]
+	c.rest = c.rest[end:]
+	return jsontext.Value(v)
+}
+
+// textEnd returns where the string at b[i] ends.
+func textEnd(b []byte, i int) int {
+	i++
+	if n := bytes.IndexByte(b[i:], '"'); n >= 0 && bytes.IndexByte(b[i:i+n], '\\') < 0 {
+		return i + n + 1 // most have no escapes
 	}
-	return int(n), nil
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return min(i+1, len(b))
 }

@@ -31,7 +31,13 @@ type Options struct {
 	Env []string
 
 	Fresh     bool // a new process for each invocation, killed after it
-	Instances int  // processes at most, so invocations at one time; zero: 1
+	Instances int  // processes at most; zero: 1
+
+	// Concurrency is how many invocations a process gets at one time, which it is
+	// told in AWS_LAMBDA_MAX_CONCURRENCY. Above 1 an invocation ends with its
+	// reply, its Result's Logs hold those of others too, and Fresh is ignored.
+	// Zero: 1.
+	Concurrency int
 
 	Timeout     time.Duration // of an invocation; zero: 30 s
 	InitTimeout time.Duration // from process start to readiness; zero: 10 s
@@ -44,12 +50,18 @@ type Options struct {
 // be called concurrently.
 type API struct {
 	opts  Options
-	slots chan *process // one element an instance; nil where no process runs
+	slots chan *slot // each instance's, once for each invocation that it may get
 
 	mu     sync.Mutex
 	live   map[*process]struct{}
 	closed bool
 	cpu    time.Duration
+}
+
+// slot is the place of one instance.
+type slot struct {
+	mu sync.Mutex // held while a process starts
+	p  *process   // nil where none runs
 }
 
 // Start makes an API. Unless Options.Fresh is set, it starts all instances and
@@ -70,6 +82,10 @@ func Start(ctx context.Context, opts Options) (*API, error) {
 	if opts.Instances <= 0 {
 		opts.Instances = 1
 	}
+	if opts.Concurrency <= 0 {
+		opts.Concurrency = 1
+	}
+	opts.Fresh = opts.Fresh && opts.Concurrency == 1
 	if opts.Timeout <= 0 {
 		opts.Timeout = 30 * time.Second
 	}
@@ -82,22 +98,20 @@ func Start(ctx context.Context, opts Options) (*API, error) {
 	if opts.Region == "" {
 		opts.Region = "eu-central-1"
 	}
-	a := &API{opts: opts, slots: make(chan *process, opts.Instances), live: make(map[*process]struct{})}
-	if opts.Fresh {
-		for range opts.Instances {
-			a.slots <- nil
+	a := &API{opts: opts, slots: make(chan *slot, opts.Instances*opts.Concurrency), live: make(map[*process]struct{})}
+	slots := make([]slot, opts.Instances)
+	for range opts.Concurrency {
+		for i := range slots {
+			a.slots <- &slots[i]
 		}
+	}
+	if opts.Fresh {
 		return a, nil
 	}
 	errs := make([]error, opts.Instances)
 	var wg sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() {
-			var p *process
-			if p, errs[i] = a.spawn(ctx); errs[i] == nil {
-				a.slots <- p
-			}
-		})
+		wg.Go(func() { slots[i].p, errs[i] = a.spawn(ctx) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -126,31 +140,22 @@ func (a *API) InvokeFunc(ctx context.Context, event []byte, chunk func(contentTy
 	if len(event) > MaxEvent {
 		return nil, fmt.Errorf("lambdatest: event of %d bytes is over the limit of %d", len(event), MaxEvent)
 	}
-	var p *process
+	var s *slot
 	select {
-	case p = <-a.slots:
+	case s = <-a.slots:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() {
-		if p != nil && (a.opts.Fresh || p.hasExited()) {
-			p.kill()
-			p = nil
-		}
-		a.slots <- p
-	}()
-	if p == nil || p.hasExited() {
-		if p != nil {
-			p.kill()
-		}
-		var err error
-		if p, err = a.spawn(ctx); err != nil {
-			return nil, err
-		}
+	defer func() { a.slots <- s }()
+	p, err := a.running(ctx, s)
+	if err != nil {
+		return nil, err
 	}
 	res, err := p.invoke(ctx, event, chunk)
+	if a.opts.Fresh || p.hasExited() {
+		p.kill()
+	}
 	if err == nil && a.opts.Fresh {
-		p.kill() // for the logs to be whole
 		res.Logs = p.logs(0)
 	}
 	return res, err
@@ -177,6 +182,21 @@ func (a *API) CPUTime() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cpu
+}
+
+// running returns the slot's process, a new one where none runs.
+func (a *API) running(ctx context.Context, s *slot) (*process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.p != nil && !s.p.hasExited() {
+		return s.p, nil
+	}
+	if s.p != nil {
+		s.p.kill()
+	}
+	var err error
+	s.p, err = a.spawn(ctx)
+	return s.p, err
 }
 
 func (a *API) isClosed() bool {

@@ -117,6 +117,61 @@ func TestInstances(t *testing.T) {
 	require.Len(t, pids, 4, "two invocations at one time, on two processes")
 }
 
+// TestConcurrency: one process has several invocations at one time, and one that
+// ends takes the others with it.
+func TestConcurrency(t *testing.T) {
+	const n = 3
+	api := start(t, lambdatest.Options{Concurrency: n, Fresh: true})
+	together := func(do string) [n]*lambdatest.Result {
+		var (
+			wg   sync.WaitGroup
+			here sync.WaitGroup
+			got  [n]*lambdatest.Result
+		)
+		here.Add(n)
+		for i := range n {
+			wg.Go(func() {
+				res, err := api.InvokeFunc(t.Context(), ev(do, fmt.Sprint(i)), func(string, []byte) {
+					here.Done()
+					here.Wait() // each is held in mid-reply until all have got there
+				})
+				if err == nil {
+					got[i] = res
+				}
+			})
+		}
+		wg.Wait()
+		return got
+	}
+	pids, cold := map[int]bool{}, 0
+	for i, res := range together("reader") {
+		require.NotNil(t, res)
+		require.Equal(t, fmt.Sprint(i), string(res.Payload))
+		require.False(t, res.Exited)
+		pids[res.PID] = true
+		if res.Cold {
+			cold++
+		}
+	}
+	require.Len(t, pids, 1)
+	require.Equal(t, 1, cold)
+
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		res, err := api.InvokeFunc(t.Context(), ev("stuck", "x"), func(string, []byte) {
+			wg.Go(func() { _, _ = api.Invoke(t.Context(), ev("exit", "")) })
+		})
+		if err != nil || res.FunctionError == nil {
+			t.Errorf("%v, %+v", err, res)
+		}
+	})
+	wg.Wait()
+	res := invoke(t, api, "echo", "1")
+	require.Nil(t, res.FunctionError)
+	require.True(t, res.Cold)
+	require.NotContains(t, pids, res.PID)
+}
+
 func TestEnvironment(t *testing.T) {
 	t.Setenv("AWS_CA_BUNDLE", "/nonexistent")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "inherited")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -29,7 +30,7 @@ type process struct {
 	counted chan struct{} // its CPU time is in the API's sum
 
 	mu       sync.Mutex
-	current  *invocation
+	current  map[string]*invocation // by request id
 	init     time.Duration
 	saw      bool // an invocation was handed over
 	lastLogs string
@@ -49,7 +50,7 @@ func newProcess(opts *Options) (*process, error) {
 	p := &process{
 		opts: opts, log: log, started: time.Now(),
 		ready: make(chan struct{}, 1), work: make(chan *invocation), failed: make(chan *InitError, 1),
-		exited: make(chan struct{}), counted: make(chan struct{}),
+		exited: make(chan struct{}), counted: make(chan struct{}), current: make(map[string]*invocation),
 	}
 	p.server = &http.Server{Handler: p.routes()}
 	go func() { _ = p.server.Serve(ln) }()
@@ -72,7 +73,7 @@ func newProcess(opts *Options) (*process, error) {
 
 // lambdaEnv returns the variables that Lambda sets, without credentials.
 func lambdaEnv(opts *Options, api string) []string {
-	return []string{
+	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api,
 		"AWS_LAMBDA_FUNCTION_NAME=" + opts.FunctionName,
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
@@ -89,6 +90,10 @@ func lambdaEnv(opts *Options, api string) []string {
 		"TZ=:UTC",
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 	}
+	if opts.Concurrency > 1 {
+		env = append(env, "AWS_LAMBDA_MAX_CONCURRENCY="+strconv.Itoa(opts.Concurrency))
+	}
+	return env
 }
 
 // awaitInit waits until the process asks for its first event.
@@ -127,14 +132,14 @@ func (p *process) invoke(ctx context.Context, event []byte, chunk func(string, [
 	}
 	inv.result = &Result{RequestID: requestID(), PID: p.cmd.Process.Pid}
 	var from int64
+	p.mu.Lock()
 	if !p.saw {
 		p.saw = true
 		inv.result.Cold, inv.result.Init = true, p.init
 	} else {
 		from = p.logSize()
 	}
-	p.mu.Lock()
-	p.current = inv
+	p.current[inv.result.RequestID] = inv
 	p.mu.Unlock()
 	start := time.Now()
 	res, err := inv.result, error(nil)
@@ -151,6 +156,9 @@ wait:
 		case <-done:
 			done, answered = nil, true
 			res.Duration = time.Since(start)
+			if p.opts.Concurrency > 1 {
+				break wait // which of them asks for the next event is not known
+			}
 		case <-ready:
 			break wait
 		case <-p.exited:
@@ -175,7 +183,7 @@ wait:
 		}
 	}
 	p.mu.Lock()
-	p.current = nil
+	delete(p.current, res.RequestID)
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -190,7 +198,7 @@ func (p *process) settle(inv *invocation) bool {
 	p.mu.Lock()
 	begun := inv.hasBegun()
 	if !begun {
-		p.current = nil
+		delete(p.current, inv.result.RequestID)
 	}
 	p.mu.Unlock()
 	if begun {

@@ -73,8 +73,8 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 func (p *process) begin(w http.ResponseWriter, r *http.Request) *invocation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	inv := p.current
-	if inv == nil || inv.result.RequestID != r.PathValue("id") || inv.hasBegun() {
+	inv := p.current[r.PathValue("id")]
+	if inv == nil || inv.hasBegun() {
 		status(w, http.StatusBadRequest, `{"errorMessage":"Invalid request ID","errorType":"InvalidRequestID"}`)
 		return nil
 	}
