@@ -86,7 +86,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$results"
     case $leg in
       server) what=(--url "$url") ;;
-      client) what=(--command "$PWD/$home/client") ;; # by a shell: the path must have no space
+      client) what=(--command "$home/client") ;;
     esac
     # The suite's own verdict leaves out warnings, how a client ended and what a revision does not score, so
     # judge.mjs gives it.

@@ -17,6 +17,7 @@ var (
 
 	bootstrap string // the endpoint's binary
 	rounds    string // testdata/rounds: the endpoint under a test's clock
+	limits    string // testdata/limits: tools that go to the limits
 )
 
 // TestMain builds the binaries once. AWS_CA_BUNDLE names a file that is not
@@ -26,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Unsetenv("AWS_CA_BUNDLE")
 	dir, err := os.MkdirTemp("", "mcp-test-*")
 	if err == nil {
-		bootstrap, rounds = filepath.Join(dir, "bootstrap"), filepath.Join(dir, "rounds")
-		err = build(map[string]string{bootstrap: ".", rounds: "./testdata/rounds"})
+		bootstrap, rounds, limits = filepath.Join(dir, "bootstrap"), filepath.Join(dir, "rounds"), filepath.Join(dir, "limits")
+		err = build(map[string]string{bootstrap: ".", rounds: "./testdata/rounds", limits: "./testdata/limits"})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

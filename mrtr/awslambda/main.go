@@ -71,16 +71,16 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 		}
 	}
 	logger := newLogger(os.Stderr, s.onLambda)
-	// The call to KMS goes first; the rest of the start goes on beside it.
 	cfg, err := s.awsConfig()
 	if err != nil {
 		return err
 	}
-	keys, wait, err := s.keys(cfg, opts, logger)
+	singleUse, err := s.singleUse(cfg, opts)
 	if err != nil {
 		return err
 	}
-	singleUse, err := s.singleUse(cfg, opts)
+	// The call to KMS goes out here; the rest of the start goes on beside it.
+	keys, wait, err := s.keys(cfg, opts, logger)
 	if err != nil {
 		return err
 	}

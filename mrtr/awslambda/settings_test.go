@@ -1,11 +1,14 @@
 package awslambda
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/lambdahttp"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
 )
@@ -48,6 +51,9 @@ func TestReadSettings(t *testing.T) {
 		}, lambda(settings{roundTTL: time.Hour, flowTTL: 720 * time.Hour, maxStateBytes: 4 << 20, maxBodyBytes: 10 << 20, maxRounds: 1000})},
 		{"a flow shorter than a round's default", onLambda, map[string]string{"MRTR_FLOW_TTL": "5m"}, lambda(settings{roundTTL: 5 * time.Minute, flowTTL: 5 * time.Minute})},
 		{"a flow longer than a round's default", onLambda, map[string]string{"MRTR_FLOW_TTL": "2h"}, lambda(settings{roundTTL: 10 * time.Minute, flowTTL: 2 * time.Hour})},
+		{"gateway and table", onLambda, map[string]string{"MRTR_GATEWAY_TIMEOUT": "15m", "MRTR_REPLAY_TABLE": " claims "}, lambda(settings{
+			flowTTL: time.Hour, gatewayTimeout: 15 * time.Minute, replayTable: "claims",
+		})},
 		{"response mode", onLambda, map[string]string{"MRTR_RESPONSE_MODE": "buffered"}, lambda(settings{flowTTL: time.Hour})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,5 +69,57 @@ func TestReadSettings(t *testing.T) {
 			}
 			require.Equal(t, tt.want, got)
 		})
+	}
+}
+
+func TestGatewayLimit(t *testing.T) {
+	for _, tt := range []struct {
+		mode lambdahttp.Mode
+		said time.Duration
+		want time.Duration
+	}{
+		{lambdahttp.ModeBuffered, 0, 29 * time.Second},
+		{lambdahttp.ModeBuffered, time.Minute, time.Minute},
+		{lambdahttp.ModeStream, 0, 0},
+		{lambdahttp.ModeStream, time.Minute, time.Minute},
+	} {
+		s := settings{mode: tt.mode, gatewayTimeout: tt.said}
+		require.Equal(t, tt.want, s.gatewayLimit())
+	}
+}
+
+// TestSingleUse: which store there is.
+func TestSingleUse(t *testing.T) {
+	var called []string
+	made := new(mrtr.MemoryStore)
+	hook := func(cfg aws.Config, table string) (mrtr.SingleUseStore, error) {
+		called = append(called, cfg.Region+"/"+table)
+		if table == "bad" {
+			return nil, errors.New("no such name")
+		}
+		return made, nil
+	}
+	cfg := aws.Config{Region: "eu-central-1"}
+	for _, onLambda := range []bool{true, false} {
+		s := settings{onLambda: onLambda, replayTable: "claims"}
+		got, err := s.singleUse(cfg, Options{SingleUse: hook})
+		require.NoError(t, err)
+		require.Same(t, made, got)
+		_, err = s.singleUse(cfg, Options{})
+		require.ErrorContains(t, err, "MRTR_REPLAY_TABLE is set, but this program has no store for it")
+		s.replayTable = "bad"
+		_, err = s.singleUse(cfg, Options{SingleUse: hook})
+		require.EqualError(t, err, "reading MRTR_REPLAY_TABLE: no such name")
+	}
+	require.Equal(t, []string{"eu-central-1/claims", "eu-central-1/bad", "eu-central-1/claims", "eu-central-1/bad"}, called)
+
+	for _, opts := range []Options{{}, {SingleUse: hook}} {
+		got, err := (&settings{onLambda: true}).singleUse(cfg, opts)
+		require.NoError(t, err)
+		require.Nil(t, got, "a claim that another instance does not see is none")
+		got, err = (&settings{}).singleUse(cfg, opts)
+		require.NoError(t, err)
+		require.IsType(t, made, got)
+		require.NotSame(t, made, got)
 	}
 }

@@ -81,6 +81,7 @@ func (t *tap) sending(ctx context.Context, message []byte) (*exchange, error) {
 		return nil, ErrAutomaticLoop
 	}
 	x.id, x.request, x.declared = m.ID.Clone(), bytes.Clone(message), p.Meta.Declared
+	x.response, x.result, x.broken = nil, nil, false // what came before, such as the refusal that asked for a sign-in, is no answer
 	return x, nil
 }
 

@@ -3,8 +3,10 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/client"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
@@ -194,6 +197,57 @@ func TestSentAgainWithinACall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "done", text(t, out.Result))
 	require.Len(t, f.calls, 2)
+}
+
+// TestSignInWithinACall holds that what a server says with a 401 or 403, which
+// the SDK answers by a sign-in, is not taken for the answer to the call.
+func TestSignInWithinACall(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		for name, refusal := range map[string]string{
+			"error": `{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"no"}}`, "result": `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`,
+			"no JSON": `no to %s`, "nothing": "%.0s",
+		} {
+			t.Run(fmt.Sprintf("%d/%s", status, name), func(t *testing.T) {
+				f := &fake{answer: say(ask("s", "name", form("?", nameSchema)), done)}
+				s := new(signer)
+				web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get("Mcp-Method") != "tools/call" || s.signIns%2 == 1 {
+						f.ServeHTTP(w, r)
+						s.signIns += s.signIns % 2 // the next call needs another
+						return
+					}
+					var m wire
+					_ = json.NewDecoder(r.Body).Decode(&m)
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(status)
+					fmt.Fprintf(w, refusal, m.ID)
+				}))
+				defer web.Close()
+				h := fill(map[string]string{"name": `{"name":"x"}`})
+				session := connectOver(t, &mcp.StreamableClientTransport{Endpoint: web.URL, OAuthHandler: s}, h, "")
+				var rounds []client.Exchange
+				out, err := client.CallToolWithInputs(t.Context(), session, "t", nil, client.DefaultInputHandler(h),
+					&client.Options{OnRound: func(x client.Exchange) { rounds = append(rounds, x) }})
+				require.NoError(t, err)
+				require.Equal(t, "done", text(t, out.Result))
+				require.Equal(t, 4, s.signIns)
+				require.Len(t, rounds, 2)
+				require.Contains(t, string(rounds[0].Response), "input_required")
+				require.Contains(t, string(rounds[1].Response), "complete")
+			})
+		}
+	}
+}
+
+// signer counts sign-ins, in turn with the calls that they are for.
+type signer struct{ signIns int }
+
+func (s *signer) TokenSource(context.Context) (oauth2.TokenSource, error) { return nil, nil }
+
+func (s *signer) Authorize(_ context.Context, _ *http.Request, r *http.Response) error {
+	s.signIns++
+	_, err := io.Copy(io.Discard, r.Body)
+	return errors.Join(err, r.Body.Close())
 }
 
 // TestResumedStream takes a result from the stream that the SDK opens after the

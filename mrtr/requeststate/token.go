@@ -117,30 +117,12 @@ func Open(ctx context.Context, keys Keys, token string, want Binding, opts OpenO
 	if h.Mode < ModeStatic || h.Mode > ModeStrict {
 		return Claims{}, nil, refuse(ReasonMode)
 	}
-	// 2. The secret. The driver judges mode, fingerprint and epoch before it
-	// asks anybody.
-	secret, err := keys.OpenSecret(ctx, h, Salt(raw[headerSize:]))
+	// 2. The secret and the tag.
+	plaintext, err := decrypt(ctx, keys, h, raw)
 	if err != nil {
-		refused, ok := errors.AsType[*RefusedError](err)
-		switch {
-		case !ok:
-			return Claims{}, nil, fmt.Errorf("requeststate: opening: %w", err)
-		case errors.Is(err, ErrUnavailable): // then nothing is known of the token
-			return Claims{}, nil, fmt.Errorf("requeststate: opening: %w: %v", ErrUnavailable, err)
-		}
-		return Claims{}, nil, refused
+		return Claims{}, nil, err
 	}
-	// 3. The tag. The plaintext takes the ciphertext's place.
-	aead, err := tokenAEAD(secret, raw[:frontSize])
-	if err != nil {
-		return Claims{}, nil, fmt.Errorf("requeststate: opening: %w", err)
-	}
-	sealed := raw[frontSize:]
-	plaintext, err := aead.Open(sealed[:0], nil, sealed, raw[:headerSize])
-	if err != nil {
-		return Claims{}, nil, refuse(ReasonForged)
-	}
-	// 4. The claims, against the request and the clock.
+	// 3. The claims, against the request and the clock.
 	var c Claims
 	body, ok := c.parse(plaintext)
 	if !ok {
@@ -150,6 +132,35 @@ func Open(ctx context.Context, keys Keys, token string, want Binding, opts OpenO
 		return Claims{}, nil, refuse(reason)
 	}
 	return c, body, nil
+}
+
+// decrypt returns the plaintext of a token that these keys sealed. It takes the
+// ciphertext's place in raw.
+func decrypt(ctx context.Context, keys Keys, h Header, raw []byte) ([]byte, error) {
+	// 1. The secret. The driver judges mode, fingerprint and epoch before it
+	// asks anybody.
+	secret, err := keys.OpenSecret(ctx, h, Salt(raw[headerSize:]))
+	if err != nil {
+		refused, ok := errors.AsType[*RefusedError](err)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("requeststate: opening: %w", err)
+		case errors.Is(err, ErrUnavailable): // then nothing is known of the token
+			return nil, fmt.Errorf("requeststate: opening: %w: %v", ErrUnavailable, err)
+		}
+		return nil, refused
+	}
+	// 2. The tag.
+	aead, err := tokenAEAD(secret, raw[:frontSize])
+	if err != nil {
+		return nil, fmt.Errorf("requeststate: opening: %w", err)
+	}
+	sealed := raw[frontSize:]
+	plaintext, err := aead.Open(sealed[:0], nil, sealed, raw[:headerSize])
+	if err != nil {
+		return nil, refuse(ReasonForged)
+	}
+	return plaintext, nil
 }
 
 // tokenAEAD makes the AEAD of the one token that begins with front: its header

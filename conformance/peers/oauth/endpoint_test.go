@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,13 +35,12 @@ type scene struct {
 
 // request is what a client sent and what it got.
 type request struct {
-	method, path string
-	rpc, tool    string // the JSON-RPC method, and the tool that is called
-	state        bool   // a state came along
-	token        claims
-	status       int
-	challenge    bool // the reply has WWW-Authenticate
-	restart      bool // the reply says data.restart
+	path, tool string // the tool that is called, empty in other requests
+	state      bool   // a state came along
+	token      claims
+	status     int
+	challenge  bool // the reply has WWW-Authenticate
+	restart    bool // the reply says data.restart
 }
 
 // sceneOptions vary a scene.
@@ -71,7 +71,7 @@ func newScene(t *testing.T, bootstrap string, opts sceneOptions) *scene {
 	t.Cleanup(func() {
 		srv.Close()
 		if t.Failed() {
-			t.Logf("requests: %+v\nthe issuer's refusals: %q", s.requests, s.problems)
+			t.Logf("requests: %+v\nthe issuer's refusals: %q", s.all(), s.problems)
 		}
 	})
 	return s
@@ -98,7 +98,7 @@ func (s *scene) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} `json:"params"`
 	}
 	_ = json.Unmarshal(body, &m)
-	q := request{method: r.Method, path: r.URL.Path, rpc: m.Method, state: m.Params.State != nil}
+	q := request{path: r.URL.Path, state: m.Params.State != nil}
 	if m.Method == "tools/call" {
 		q.tool = m.Params.Name
 	}
@@ -128,12 +128,17 @@ func (s *scene) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(rec.Body.Bytes())
 }
 
-// calls returns the calls of a tool in their order.
-func (s *scene) calls() []request {
+// all returns what was asked so far.
+func (s *scene) all() []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// calls returns the calls of the tool in their order.
+func (s *scene) calls() []request {
 	var calls []request
-	for _, q := range s.requests {
+	for _, q := range s.all() {
 		if q.tool == multiRound {
 			calls = append(calls, q)
 		}

@@ -1,12 +1,10 @@
 package oauth
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -38,7 +36,6 @@ type issuer struct {
 	refresh  map[string]grant
 	signIns  []grant  // in their order
 	renewed  int      // tokens got by a refresh token
-	asked    []string // paths of metadata
 	problems []string // why it refused
 }
 
@@ -100,9 +97,6 @@ func newIssuer(t *testing.T, resource string, opts issuerOptions) *issuer {
 func (i *issuer) documentURL() string { return i.document.URL + "/client.json" }
 
 func (i *issuer) metadata(w http.ResponseWriter, r *http.Request) {
-	i.mu.Lock()
-	i.asked = append(i.asked, r.URL.Path)
-	i.mu.Unlock()
 	place := "/.well-known/oauth-authorization-server"
 	if i.openID {
 		place = "/.well-known/openid-configuration"
@@ -248,63 +242,6 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, out)
 }
 
-// claims are those of an access token (RFC 9068).
-type claims struct {
-	Issuer   string `json:"iss"`
-	Subject  string `json:"sub"`
-	Audience string `json:"aud"`
-	Client   string `json:"client_id"`
-	Scope    string `json:"scope"`
-	IssuedAt int64  `json:"iat"`
-	Expiry   int64  `json:"exp"`
-	ID       string `json:"jti"`
-}
-
-// sign returns an access token of that time.
-func (i *issuer) sign(g grant, at time.Time) (string, error) {
-	return i.signClaims(claims{
-		i.url, g.person, i.resource, g.client, strings.Join(g.scopes, " "), at.Unix(), at.Add(i.life).Unix(), rand.Text(),
-	})
-}
-
-func (i *issuer) signClaims(c claims) (string, error) {
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
-	signed := encode([]byte(`{"alg":"ES256","kid":"1","typ":"at+jwt"}`)) + "." + encode(payload)
-	digest := sha256.Sum256([]byte(signed))
-	r, s, err := ecdsa.Sign(rand.Reader, i.key, digest[:])
-	if err != nil {
-		return "", err
-	}
-	var signature [64]byte
-	r.FillBytes(signature[:32])
-	s.FillBytes(signature[32:])
-	return signed + "." + encode(signature[:]), nil
-}
-
-// aged returns the same token as it is after its end.
-func (i *issuer) aged(token string) string {
-	c := readClaims(token)
-	c.IssuedAt, c.Expiry = c.IssuedAt-2*86400, c.IssuedAt-86400
-	old, err := i.signClaims(c)
-	if err != nil {
-		return ""
-	}
-	return old
-}
-
-// readClaims returns what a token says, and nothing of what says nothing.
-func readClaims(token string) claims {
-	var c claims
-	if parts := strings.Split(token, "."); len(parts) == 3 {
-		payload, _ := base64.RawURLEncoding.DecodeString(parts[1])
-		_ = json.NewDecoder(bytes.NewReader(payload)).Decode(&c)
-	}
-	return c
-}
-
 func (i *issuer) refuse(w http.ResponseWriter, status int, code, detail string) {
 	i.mu.Lock()
 	i.problems = append(i.problems, code+": "+detail)
@@ -318,5 +255,3 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
 }
-
-func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -1,9 +1,13 @@
 // Command limits is an endpoint whose tools go to the limits of Lambda and of
 // its gateways.
+//
+//	TEST_MEETING  URL that the tool meets waits for
 package main
 
 import (
 	"context"
+	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -42,6 +46,17 @@ func newServer() *mrtr.Server {
 			return mrtr.Text("none"), nil
 		}
 		return mrtr.Text(time.Until(end).String()), nil
+	})
+	add("meets", func(ctx context.Context, _ *mrtr.Call, _ input) (*mrtr.Result, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, os.Getenv("TEST_MEETING"), nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		return mrtr.Text("met"), resp.Body.Close()
 	})
 	add("plain", func(_ context.Context, _ *mrtr.Call, in input) (*mrtr.Result, error) {
 		return mrtr.Text(strings.Repeat("x", in.Size)), nil
