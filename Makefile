@@ -72,6 +72,18 @@ build: ## build bin/mcp/bootstrap for this machine
 build-arm64: ## build the deployable bin/mcp-arm64/bootstrap, reproducibly
 	$(LAMBDA_BUILD) -o $(LAMBDA_BIN) ./functions/mcp
 
+# certified is the newest module with a certificate that this Go has. A binary says which it was.
+.PHONY: build-fips
+build-fips: ## build bin/mcp-fips/bootstrap like build-arm64, on Go's certified FIPS 140-3 module
+	GOFIPS140=certified $(LAMBDA_BUILD) -o bin/mcp-fips/bootstrap ./functions/mcp
+	@$(GO) version -m bin/mcp-fips/bootstrap | grep -E 'GOFIPS140=v[0-9]|DefaultGODEBUG=.*fips140=on'
+
+# One test computes a token by other means, with a nonce of its own: that is not approved.
+.PHONY: test-fips
+test-fips: ## run the tests of states, keys, server and endpoint on that module with approved algorithms alone
+	GOFIPS140=certified $(GO) test -exec 'env GODEBUG=fips140=only' -skip '^TestBytes$$' ./mrtr ./mrtr/requeststate ./mrtr/kmskeys/... ./mrtr/internal/... ./mrtr/auth ./mrtr/lambdahttp
+	GOFIPS140=certified $(GO) test -run '^Test(FIPS|Cold|Refused|KeyServiceTrouble|Authorization|Regions)' ./functions/mcp
+
 # Called by `sam build`, which names the folder of the artifact.
 .PHONY: build-McpFunction build-StreamFunction
 build-McpFunction build-StreamFunction:
@@ -100,18 +112,24 @@ lint: $(CFN_LINT_BIN) ## check format, vet, staticcheck, the template, and what 
 	@.ci/names
 
 .PHONY: conformance
-conformance: ## judge the conformance fixture by the official suite, also as a Lambda function; needs npm
+conformance: ## judge the conformance fixture, also as a Lambda function, and our client by the official suite; needs npm
 	conformance/run.sh
 
 # make interop UPDATE=-update writes docs/clients.md.
 .PHONY: interop
 interop: $(INTEROP)/node_modules/.package-lock.json $(INTEROP)/python-v1/installed $(INTEROP)/python-v2/installed ## run clients of other makes, compare with docs/clients.md; needs npm
+	cd conformance/peers && $(GO) test ./oauth -count=1 -v -tools $(abspath $(INTEROP)) $(UPDATE)
 	cd conformance/peers && $(GO) test ./interop -count=1 -v -tools $(abspath $(INTEROP)) $(UPDATE)
 
 .PHONY: sam
 sam: $(SAM_BIN) ## check and build the template with the SAM CLI
 	AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_BIN) validate --lint
 	$(SAM_BIN) build --parameter-overrides Architecture=$(LAMBDA_ARCH)
+
+# TOKEN is exported rather than said here, where a list of processes shows it.
+.PHONY: smoke
+smoke: ## judge the endpoint at URL; TOKEN, OTHER_TOKEN, AWS=1, ROUND_TTL and ORIGIN say more
+	@$(GO) run ./conformance/smoke $(if $(AWS),-aws) $(if $(ROUND_TTL),-round-ttl '$(ROUND_TTL)') $(if $(ORIGIN),-origin '$(ORIGIN)') '$(URL)'
 
 .PHONY: size
 size: build-arm64 ## print the size of the deployable binary and of its zip

@@ -162,7 +162,7 @@ func TestPanics(t *testing.T) {
 		}, "lambdahttp_test.TestPanics.func1 (handler_test.go:"},
 		"nil map": {func(http.ResponseWriter, *http.Request) {
 			var m map[string]int
-			m["secret"] = 1
+			m["secret"] = 1 //lint:ignore SA5000 the panic is what is tested
 		}, "lambdahttp_test.TestPanics.func2 (handler_test.go:"},
 		"status":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(42) }, "WriteHeader (writer.go:"},
 		"abort":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},

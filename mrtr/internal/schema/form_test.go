@@ -21,21 +21,21 @@ type base struct {
 
 type everything struct {
 	base
-	Name     string    `json:"name" form:"title=Last,, first,description=As in your passport (a=b|c),minLength=1,maxLength=40,default=Doe"`
-	Email    *string   `json:"email" form:"format=email"`
-	Site     string    `json:"site,omitempty" form:"format=uri"`
-	Day      string    `json:"day,omitzero" form:"format=date"`
-	At       time.Time `json:"at,omitzero" form:"title=When"`
-	Color    color     `json:"color" form:"enum=#f00|#0f0,enumTitles=Red|Green || greenish,default=#0f0"`
-	Size     string    `json:"size" form:"enum=S|M|L"`
-	Toppings []color   `json:"toppings,omitempty" form:"enum=a|b,,c|d,minItems=1,maxItems=2,default=a|b,,c"`
-	Extras   []string  `json:"extras" form:"enum=x|y,enumTitles=X|Y"`
-	Count    int       `json:"count" form:"min=1,max=30,default=2"`
-	Small    int8      `json:"small" form:"min=-5"`
-	Natural  uint      `json:"natural"`
-	Price    float64   `json:"price" form:"min=0.5,max=1e3"`
-	OK       bool      `json:"ok" form:"default=false"`
-	hidden   int
+	Name     string     `json:"name" form:"title=Last,, first,description=As in your passport (a=b|c),minLength=1,maxLength=40,default=Doe"`
+	Email    *string    `json:"email" form:"format=email"`
+	Site     string     `json:"site,omitempty" form:"format=uri"`
+	Day      string     `json:"day,omitzero" form:"format=date"`
+	At       time.Time  `json:"at,omitzero" form:"title=When"`
+	Color    color      `json:"color" form:"enum=#f00|#0f0,enumTitles=Red|Green || greenish,default=#0f0"`
+	Size     string     `json:"size" form:"enum=S|M|L"`
+	Toppings []color    `json:"toppings,omitempty" form:"enum=a|b,,c|d,minItems=1,maxItems=2,default=a|b,,c"`
+	Extras   []string   `json:"extras" form:"enum=x|y,enumTitles=X|Y"`
+	Count    int        `json:"count" form:"min=1,max=30,default=2"`
+	Small    int8       `json:"small" form:"min=-5"`
+	Natural  uint       `json:"natural"`
+	Price    float64    `json:"price" form:"min=0.5,max=1e3"`
+	OK       bool       `json:"ok" form:"default=false"`
+	hidden   int        //lint:ignore U1000 a form leaves it out
 	Ignored  complex128 `json:"-"`
 }
 
@@ -182,6 +182,7 @@ func TestFormCannot(t *testing.T) {
 			N int `json:",string"`
 		}{}, "N: a form has no numbers in strings"},
 		{struct {
+			//lint:ignore SA5008 the mistake is what is tested
 			N string `json:"n,omitEmpty"`
 		}{}, "invalid appearance of `omitEmpty`"},
 		{struct{ Free []string }{}, "Free: a form can only ask for a list of given values"},

@@ -105,6 +105,7 @@ func TestForCannot(t *testing.T) {
 		{map[[2]int]int{}, "schema: type [2]int cannot be the key of a map"},
 		{struct{ a int }{}, "no exported fields"},
 		{struct {
+			//lint:ignore SA5008 the mistake is what is tested
 			A int `json:"a,omit_empty"`
 		}{}, "invalid appearance of `omit_empty`"},
 		{struct {

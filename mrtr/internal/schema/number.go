@@ -115,7 +115,7 @@ func smallInteger(text string) (int64, bool) {
 
 // isInteger reports whether a JSON number is a whole one: 1.0 and 1e2 are.
 func isInteger(text string) bool {
-	if strings.IndexAny(text, ".eE") < 0 {
+	if !strings.ContainsAny(text, ".eE") {
 		return true
 	}
 	return parseDecimal(text).integer()
