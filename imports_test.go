@@ -90,6 +90,8 @@ var layout = map[string]row{
 	"conformance/fixture": {imports: []string{"mrtr", jsonLibrary}},
 	"conformance/client":  {imports: []string{"mrtr/client", mcpSDK, jsonLibrary}, never: []string{"mrtr", "mrtr/requeststate"}},
 	"conformance/gateway": {imports: []string{"mrtr/lambdahttp", "mrtr/lambdahttp/lambdatest", "mrtr/kmskeys/kmstest"}},
+	// It judges from outside.
+	"conformance/smoke": {imports: []string{awsSDK, jsonLibrary}, never: []string{"mrtr", "mrtr/requeststate", "mrtr/client"}},
 	"functions/conformance": {
 		imports: []string{"mrtr", "mrtr/awslambda", "conformance/fixture", jsonLibrary},
 		never:   []string{"mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "testing"},

@@ -1,6 +1,6 @@
 // Command smoke judges a deployed endpoint from outside, as its clients see it:
 // a line for each check, a table of latencies, exit status 1 where a check
-// failed. It sends about 120 requests, all to the origin of the URL.
+// failed. It sends some 100 requests, all to the origin of the URL.
 //
 //	smoke [-aws] [-round-ttl DURATION] [-origin ORIGIN] [-parallel N] URL
 //

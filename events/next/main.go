@@ -58,29 +58,35 @@ func run(args []string, out io.Writer) error {
 // nextRound returns the event of the round after the one that event began and
 // reply ended.
 func nextRound(event, reply []byte, answers jsontext.Value) ([]byte, error) {
-	var e struct {
-		Headers map[string]jsontext.Value `json:"headers"`
-		Body    string                    `json:"body"`
-		Base64  bool                      `json:"isBase64Encoded"`
-		Rest    jsontext.Value            `json:",inline"`
-	}
+	var e map[string]jsontext.Value
 	if err := json.Unmarshal(event, &e); err != nil {
 		return nil, fmt.Errorf("reading the event: %w", err)
 	}
-	if e.Base64 {
+	var body string
+	var headers map[string]string
+	switch {
+	case string(e["isBase64Encoded"]) == "true":
 		return nil, errors.New("the event's body is encoded in base64; take one whose body is text")
+	case json.Unmarshal(e["body"], &body) != nil || json.Unmarshal(e["headers"], &headers) != nil:
+		return nil, errors.New("the event has no body or no headers")
 	}
 	state, err := stateOf(reply)
 	if err != nil {
 		return nil, err
 	}
-	if e.Body, err = nextBody(e.Body, state, answers); err != nil {
+	if body, err = nextBody(body, state, answers); err != nil {
 		return nil, err
 	}
-	if _, ok := e.Headers["content-length"]; ok {
-		e.Headers["content-length"] = jsontext.Value(strconv.Quote(strconv.Itoa(len(e.Body))))
+	if _, ok := headers["content-length"]; ok {
+		headers["content-length"] = strconv.Itoa(len(body))
 	}
-	return json.Marshal(&e, json.Deterministic(true), jsontext.WithIndent("  "))
+	if e["body"], err = json.Marshal(body); err != nil {
+		return nil, err
+	}
+	if e["headers"], err = json.Marshal(headers, json.Deterministic(true)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(e, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
 // stateOf returns the requestState in a reply as a JSON string.
