@@ -92,6 +92,7 @@ var layout = map[string]row{
 	"conformance/gateway": {imports: []string{"mrtr/lambdahttp", "mrtr/lambdahttp/lambdatest", "mrtr/kmskeys/kmstest"}},
 	// It judges from outside.
 	"conformance/smoke": {imports: []string{awsSDK, jsonLibrary}, never: []string{"mrtr", "mrtr/requeststate", "mrtr/client"}},
+	"events/next":       {imports: []string{jsonLibrary}},
 	"functions/conformance": {
 		imports: []string{"mrtr", "mrtr/awslambda", "conformance/fixture", jsonLibrary},
 		never:   []string{"mrtr/kmskeys/kmstest", "mrtr/lambdahttp/lambdatest", "mrtr/mrtrtest", "testing"},

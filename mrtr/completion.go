@@ -46,7 +46,7 @@ func (h *handler) complete(ctx context.Context, r *request) (jsontext.Value, err
 		t = h.targets[targetKey{requeststate.PurposePrompt, p.Ref.Name}]
 	case protocol.RefResource:
 		if t = h.targets[targetKey{requeststate.PurposeResource, p.Ref.URI}]; t == nil {
-			t = h.resource(p.Ref.URI)
+			t, _ = h.resource(p.Ref.URI)
 		}
 	}
 	if t == nil {
@@ -58,7 +58,7 @@ func (h *handler) complete(ctx context.Context, r *request) (jsontext.Value, err
 	}
 	res := protocol.CompleteResult{ResultType: r.resultType(), Completion: protocol.Completion{Values: []string{}}}
 	if complete := t.completers[name]; complete != nil {
-		values, err := protectedComplete(ctx, t.name, complete, typed, others)
+		values, err := bounded(ctx, t.name, func() {}, func() ([]string, error) { return complete(ctx, typed, others) })
 		if err != nil {
 			return nil, err
 		}
@@ -67,13 +67,4 @@ func (h *handler) complete(ctx context.Context, r *request) (jsontext.Value, err
 		res.Completion.Total, res.Completion.HasMore = &total, &more
 	}
 	return r.encodeResult(res, nil)
-}
-
-func protectedComplete(ctx context.Context, name string, complete Completer, typed string, others map[string]string) (values []string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			values, err = nil, internal("panic", panicError(name, p))
-		}
-	}()
-	return complete(ctx, typed, others)
 }

@@ -28,7 +28,7 @@ func (h *handler) originAllowed(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origins[0])
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopback(u.Hostname())
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopback(u.Hostname()) && origins[0] == u.Scheme+"://"+u.Host
 }
 
 func hostOnly(hostport string) string {
@@ -68,16 +68,16 @@ func allowOrigin(w http.ResponseWriter, r *http.Request) {
 
 // preflight answers the question that a browser asks before a page's request.
 func preflight(w http.ResponseWriter, r *http.Request) {
-	allowed := strings.Join(corsHeaders, ", ")
+	allowed, more := corsHeaders[:len(corsHeaders):len(corsHeaders)], 64 // parameters of one tool, at most
 	for name := range strings.SplitSeq(strings.ToLower(r.Header.Get("Access-Control-Request-Headers")), ",") {
 		name = strings.TrimSpace(name)
-		if strings.HasPrefix(name, strings.ToLower(jsonrpc.HeaderParamPrefix)) && isToken(name) {
-			allowed += ", " + name
+		if strings.HasPrefix(name, strings.ToLower(jsonrpc.HeaderParamPrefix)) && isToken(name) && more > 0 {
+			allowed, more = append(allowed, name), more-1
 		}
 	}
 	header := w.Header()
 	header.Set("Access-Control-Allow-Methods", http.MethodPost)
-	header.Set("Access-Control-Allow-Headers", allowed)
+	header.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
 	header.Set("Access-Control-Max-Age", "7200")
 	header.Add("Vary", "Access-Control-Request-Headers")
 	w.WriteHeader(http.StatusNoContent)

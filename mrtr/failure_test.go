@@ -92,7 +92,7 @@ func TestRefused(t *testing.T) {
 		"the same letters, cut otherwise":   {seal: tool, show: tool, sealedBy: &alice, shownTo: someoneElse(func(p *mrtr.Principal) { p.Subject, p.Client = "alicea", "pp" }), reason: "principal"},
 		"no principal any more":             {seal: tool, show: tool, sealedBy: &alice, reason: "principal_absent"},
 		"a principal all of a sudden":       {seal: tool, show: tool, shownTo: &alice, reason: "principal_gained"},
-		"an empty principal is one":         {seal: tool, show: tool, shownTo: &mrtr.Principal{}, reason: "principal_gained"},
+		"one without a subject is none":     {seal: tool, show: tool, sealedBy: &alice, shownTo: &mrtr.Principal{Issuer: alice.Issuer}, reason: "principal_absent"},
 		"first character flipped":           {seal: tool, show: tool, change: flip(0), reason: "unknown_version"},
 		"a character of the salt flipped":   {seal: tool, show: tool, change: flip(30), reason: "forged"},
 		"a character of the claims flipped": {seal: tool, show: tool, change: flip(100), reason: "forged"},

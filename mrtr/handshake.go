@@ -2,6 +2,7 @@ package mrtr
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -259,7 +260,7 @@ func urlRequired(c *Call, requests protocol.InputRequests) error {
 		if c.request.version != protocol.Version20251125 || q.Method != protocol.MethodElicit || unmarshal(q.Params, &p) != nil || p.Mode != protocol.ElicitURL {
 			return nil
 		}
-		p.ElicitURLParams.ElicitationID = q.Key
+		p.ElicitURLParams.ElicitationID = q.Key + "-" + rand.Text()
 		data.Elicitations = append(data.Elicitations, p.ElicitURLParams)
 	}
 	return fail(http.StatusOK, protocol.CodeURLElicitationRequired, "URL elicitation required").with(data)

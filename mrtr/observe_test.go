@@ -33,7 +33,7 @@ func TestObserverKnows(t *testing.T) {
 		{"a method that is not offered", request{method: "prompts/list"}, "prompts/list", "1", "2026-07-28"},
 		{"a method that does not exist", request{method: "tools/secret"}, "", "1", "2026-07-28"},
 		{"a version that is not served", request{name: "greet", header: map[string]string{"MCP-Protocol-Version": "2099-01-01"}}, "tools/call", "1", ""},
-		{"a handshake client", request{body: `{"jsonrpc":"2.0","id":2,"method":"ping"}`, header: map[string]string{"MCP-Protocol-Version": "2025-06-18"}}, "ping", "2", "2025-06-18"},
+		{"a handshake client", request{body: `{"jsonrpc":"2.0","id":2,"method":"ping"}`, header: map[string]string{"MCP-Protocol-Version": "2025-06-18", "Mcp-Method": "ping"}}, "ping", "2", "2025-06-18"},
 		{"no JSON", request{body: "x"}, "", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

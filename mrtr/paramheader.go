@@ -2,9 +2,8 @@ package mrtr
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"net/textproto"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,7 +77,7 @@ func eachMember(raw jsontext.Value, f func(string, jsontext.Value) error) error 
 	if raw.Kind() != '{' {
 		return nil
 	}
-	return jsonrpc.Members(raw, f, decoded)
+	return jsonrpc.Walk(raw, func(name []byte, v jsontext.Value) error { return f(string(name), v) })
 }
 
 // countKeyword counts the members named x-mcp-header anywhere in a schema but
@@ -161,12 +160,27 @@ func mirrors(got string, value jsontext.Value) bool {
 	case 't', 'f':
 		return got == string(value)
 	case '0':
-		const safe = 1<<53 - 1
-		a, errA := strconv.ParseFloat(got, 64)
-		b, errB := strconv.ParseFloat(string(value), 64)
-		return errA == nil && errB == nil && a == b && math.Abs(a) <= safe && jsontext.Value(got).IsValid()
+		return sameInteger(got, string(value))
 	}
 	return false
+}
+
+// sameInteger reports whether two JSON numbers are one integer that a double
+// holds: 42, 42.0 and 4.2e1 are.
+func sameInteger(a, b string) bool {
+	const longest = 40 // what a number that small can need, written oddly
+	if len(a) > longest || len(b) > longest || !jsontext.Value(a).IsValid() {
+		return false
+	}
+	for _, s := range [...]string{a, b} {
+		if _, e, ok := strings.Cut(strings.ToLower(s), "e"); ok && len(e) > 3 {
+			return false
+		}
+	}
+	x, okA := new(big.Rat).SetString(a)
+	y, okB := new(big.Rat).SetString(b)
+	safe := new(big.Int).SetInt64(1<<53 - 1)
+	return okA && okB && x.IsInt() && x.Cmp(y) == 0 && x.Num().CmpAbs(safe) <= 0
 }
 
 // isToken reports whether s is a token of RFC 9110, as header names are.

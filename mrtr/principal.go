@@ -24,10 +24,10 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalFrom returns the caller that ctx carries. It reports false where the
-// caller is anonymous.
+// caller is anonymous: where there is none, or one without a Subject.
 func PrincipalFrom(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
-	return p, ok
+	return p, ok && p.Subject != ""
 }
 
 // principalDigest returns the digest that binds states to ctx's caller, nil

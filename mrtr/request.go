@@ -24,6 +24,7 @@ type request struct {
 	handshake bool   // of the era before 2026-07-28
 	caps      protocol.ClientCapabilities
 	logLevel  protocol.LoggingLevel // least severe that the client wants; empty: none
+	vars      map[string]string     // of a resource template, in the URI that was asked for
 	info      *RoundInfo
 	observed  context.Context // what the observers made of the request's; nil: they have not been told
 	ends      []func()        // of observers
@@ -205,8 +206,37 @@ func (r *request) modern() bool {
 	if m.ProtocolVersion != nil || m.ClientInfo != nil || m.ClientCapabilities != nil || m.LogLevel != nil || r.Method == protocol.MethodDiscover {
 		return true
 	}
+	if r.Method == protocol.MethodInitialize {
+		return false // whatever version its header names: the handshake settles that
+	}
 	version := r.http.Header.Get(jsonrpc.HeaderProtocolVersion)
 	return version != "" && !slices.Contains(handshakeVersions, version)
+}
+
+// checkMirrors holds the headers that mirror the body against it, where a
+// handshake client sends them at all: something on the way may go by them.
+func (r *request) checkMirrors() error {
+	if r.http.Header[jsonrpc.HeaderMethod] != nil {
+		if err := r.checkHeader(jsonrpc.HeaderMethod, "Mcp-Method", []byte(r.Method), false); err != nil {
+			return err
+		}
+	}
+	if name, ok := r.named(); ok && r.http.Header[jsonrpc.HeaderName] != nil {
+		return r.checkHeader(jsonrpc.HeaderName, "Mcp-Name", name, true)
+	}
+	return nil
+}
+
+// named returns what Mcp-Name mirrors; false where the method has none, or its
+// params lack it, which the method itself says.
+func (r *request) named() ([]byte, bool) {
+	switch r.Method {
+	case protocol.MethodCallTool, protocol.MethodGetPrompt:
+		return textOf(r.params.Name)
+	case protocol.MethodReadResource:
+		return textOf(r.params.URI)
+	}
+	return nil, false
 }
 
 // checkHeaders holds the request's headers against its body.
@@ -217,20 +247,10 @@ func (r *request) checkHeaders(version []byte) error {
 	if err := r.checkHeader(jsonrpc.HeaderMethod, "Mcp-Method", []byte(r.Method), false); err != nil {
 		return err
 	}
-	var source jsontext.Value
-	switch r.Method {
-	case protocol.MethodCallTool, protocol.MethodGetPrompt:
-		source = r.params.Name
-	case protocol.MethodReadResource:
-		source = r.params.URI
-	default:
-		return nil
+	if name, ok := r.named(); ok {
+		return r.checkHeader(jsonrpc.HeaderName, "Mcp-Name", name, true)
 	}
-	name, ok := textOf(source)
-	if !ok {
-		return nil // the method itself says what its params lack
-	}
-	return r.checkHeader(jsonrpc.HeaderName, "Mcp-Name", name, true)
+	return nil
 }
 
 // checkHeader holds one required header against the body's value. encoded: the

@@ -83,8 +83,9 @@ func AddResource(s *Server, res Resource, handle func(ctx context.Context, c *Ca
 
 // AddResourceTemplate registers resources by the form of their URIs. The
 // handler gets the URI that was asked for and the template's variables in it,
-// decoded; the elements of a list are joined by commas. Templates are tried in the order in which they were registered, after the
-// plain resources.
+// decoded; the elements of a list are joined by commas. Templates are tried in
+// the order in which they were registered, after the plain resources, with URIs
+// of at most 2048 bytes and 64 separators.
 func AddResourceTemplate(s *Server, res ResourceTemplate, handle func(ctx context.Context, c *Call, uri string, vars map[string]string) ([]protocol.ResourceContents, error)) {
 	tmpl, err := uritemplate.New(res.URITemplate)
 	if err != nil || res.Name == "" {
@@ -103,11 +104,7 @@ func AddResourceTemplate(s *Server, res ResourceTemplate, handle func(ctx contex
 		URITemplate: res.URITemplate, Name: res.Name, Title: res.Title, Description: res.Description, MIMEType: res.MIMEType,
 		Annotations: res.Annotations, Icons: res.Icons, Meta: res.Meta,
 	}, func(ctx context.Context, c *Call, uri string) ([]protocol.ResourceContents, error) {
-		vars := make(map[string]string, len(names))
-		for name, v := range tmpl.Match(uri) {
-			vars[name] = strings.Join(v.V, ",")
-		}
-		return handle(ctx, c, uri, vars)
+		return handle(ctx, c, uri, c.request.vars)
 	})
 	t.template, t.completers, t.arguments = tmpl, res.Complete, names
 	if err := t.setRevision(res.Revision, res.AcceptRevisions); err != nil {
@@ -150,7 +147,7 @@ func (p resourceReply) encode(r *request) (jsontext.Value, error) {
 	res := protocol.ReadResourceResult{ResultType: r.resultType(), Contents: p.contents}
 	switch {
 	case r.handshake:
-	case r.params.InputResponses != nil: // made from a client's answers: for nobody to keep
+	case r.params.InputResponses != nil || r.params.RequestState != nil: // made from a client's answers: for nobody to keep
 		res.Cache = &protocol.CacheHints{Scope: protocol.CachePrivate}
 	default:
 		res.Cache = p.cache
@@ -164,32 +161,53 @@ func (h *handler) readResource(ctx context.Context, r *request) (jsontext.Value,
 	if !ok || uri == "" {
 		return nil, invalidParams("uri must be a non-empty string")
 	}
-	t := h.resource(uri)
+	t, vars := h.resource(uri)
 	if t == nil {
 		return nil, r.resourceNotFound(uri)
 	}
+	r.vars = vars
 	return h.round(ctx, r, t, uri, emptyObject)
 }
 
-// maxTemplateURI bounds the URIs that are held against templates. Taking one
-// apart costs up to the square of its length.
-const maxTemplateURI = 2048
+// What is held against templates is bounded: taking a URI apart costs up to the
+// square of the separators in it, for each variable.
+const (
+	maxTemplateURI        = 2048
+	maxTemplateSeparators = 64
+	templateSeparators    = ",/.;?&="
+)
 
-// resource returns what a URI names, nil where it names nothing.
-func (h *handler) resource(uri string) *target {
+// resource returns what a URI names, nil where it names nothing, and the
+// variables of its template.
+func (h *handler) resource(uri string) (*target, map[string]string) {
 	if t := h.targets[targetKey{requeststate.PurposeResource, uri}]; t != nil && t.template == nil {
-		return t
+		return t, nil
 	}
-	if len(uri) > maxTemplateURI {
-		return nil
+	separators := 0
+	for i := range len(uri) {
+		if strings.IndexByte(templateSeparators, uri[i]) >= 0 {
+			separators++
+		}
+	}
+	if len(uri) > maxTemplateURI || separators > maxTemplateSeparators {
+		return nil, nil
 	}
 	for _, t := range h.templates {
 		// The expression takes linear time and lets a few more through.
-		if t.template.Regexp().MatchString(uri) && t.template.Match(uri) != nil {
-			return t
+		if !t.template.Regexp().MatchString(uri) {
+			continue
 		}
+		values := t.template.Match(uri)
+		if values == nil {
+			continue
+		}
+		vars := make(map[string]string, len(values))
+		for name, v := range values {
+			vars[name] = strings.Join(v.V, ",")
+		}
+		return t, vars
 	}
-	return nil
+	return nil, nil
 }
 
 func (r *request) resourceNotFound(uri string) *failure {

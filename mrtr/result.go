@@ -1,6 +1,7 @@
 package mrtr
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 
@@ -33,7 +34,7 @@ func Textf(format string, args ...any) *Result { return Text(fmt.Sprintf(format,
 func JSON(v any) (*Result, error) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return nil, fmt.Errorf("encoding the result: %w", err)
+		return nil, notJSON("the result", v, err)
 	}
 	return &Result{Content: protocol.ContentList{protocol.Text(string(b))}, Structured: jsontext.Value(b)}, nil
 }
@@ -96,7 +97,7 @@ func (res *Result) encode(r *request) (jsontext.Value, error) {
 	if s, ok := res.Structured.(jsontext.Value); res.Structured != nil && (!ok || s != nil) {
 		var err error
 		if structured, err = json.Marshal(res.Structured, json.Deterministic(true)); err != nil {
-			return nil, fmt.Errorf("encoding structured content: %w", err)
+			return nil, notJSON("structured content", s, err)
 		}
 	}
 	if r.handshake && structured.Kind() != '{' {
@@ -138,14 +139,14 @@ func appendContents(b []byte, list protocol.ContentList) ([]byte, error) {
 		if t, ok := c.(*protocol.TextContent); ok && t != nil && t.Annotations == nil && t.Meta == nil {
 			var err error
 			if b, err = jsontext.AppendQuote(append(b, `{"type":"text","text":`...), t.Text); err != nil {
-				return nil, fmt.Errorf("encoding a text: %w", err)
+				return nil, notJSON("a text", nil, err)
 			}
 			b = append(b, '}')
 			continue
 		}
 		block, err := json.Marshal(c, json.Deterministic(true))
 		if err != nil {
-			return nil, fmt.Errorf("encoding content: %w", err)
+			return nil, notJSON("content", nil, err)
 		}
 		b = append(b, block...)
 	}
@@ -194,7 +195,7 @@ func (r *request) endResult(b []byte, own protocol.Object) (jsontext.Value, erro
 		}
 		var err error
 		if meta, err = json.Marshal(m); err != nil {
-			return nil, fmt.Errorf("encoding _meta: %w", err)
+			return nil, notJSON("_meta", nil, err)
 		}
 	}
 	if b[len(b)-1] != '{' {
@@ -209,7 +210,7 @@ func (r *request) endResult(b []byte, own protocol.Object) (jsontext.Value, erro
 func (r *request) encodeResult(v any, own protocol.Object) (jsontext.Value, error) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return nil, fmt.Errorf("encoding a result: %w", err)
+		return nil, notJSON("a result", v, err)
 	}
 	return r.endResult(b[:len(b)-1], own)
 }
@@ -220,4 +221,16 @@ func (r *request) response(result jsontext.Value, err error) (jsontext.Value, er
 		return nil, err
 	}
 	return jsonrpc.AppendResult(make([]byte, 0, len(result)+len(r.ID)+64), r.ID, result), nil
+}
+
+// notJSON says that a value cannot be encoded, by its types alone: the
+// library's error may hold keys of a map, and texts that are no UTF-8.
+func notJSON(what string, v any, err error) error {
+	if v == nil {
+		return fmt.Errorf("%s cannot be encoded as JSON", what)
+	}
+	if s, ok := errors.AsType[*json.SemanticError](err); ok && s.GoType != nil {
+		return fmt.Errorf("%s, a %T, cannot be encoded as JSON: it holds a %v", what, v, s.GoType)
+	}
+	return fmt.Errorf("%s, a %T, cannot be encoded as JSON", what, v)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +93,7 @@ func (h *handler) runRound(ctx context.Context, c *Call) (jsontext.Value, error)
 	}
 	// 3. The handler.
 	start := time.Now()
-	res, err := h.runTarget(ctx, c, c.args)
+	res, err := bounded(ctx, t.name, c.run.Close, func() (reply, error) { return t.run(ctx, c, c.args) })
 	r.info.Handler = time.Since(start)
 	// 4. What the log has to say beats what the handler returned.
 	if end := c.run.End(err == nil); end != nil {
@@ -183,66 +181,6 @@ func (h *handler) openState(ctx context.Context, r *request, t *target, name str
 // later versions are not carried.
 const maxTraceparent = 55
 
-// runTarget calls the handler, in a goroutine of its own where the request has
-// a deadline that it must not overrun.
-func (h *handler) runTarget(ctx context.Context, c *Call, args jsontext.Value) (reply, error) {
-	if _, bounded := ctx.Deadline(); !bounded {
-		return c.protect(ctx, args)
-	}
-	type returned struct {
-		res reply
-		err error
-	}
-	done := make(chan returned, 1)
-	go func() {
-		growStack()
-		res, err := c.protect(ctx, args)
-		done <- returned{res, err}
-	}()
-	select {
-	case r := <-done:
-		return r.res, r.err
-	case <-ctx.Done():
-		select {
-		case r := <-done: // it returned at the same moment
-			return r.res, r.err
-		default:
-			c.run.Close() // what the handler does later is an error
-			return nil, internal("timeout", fmt.Errorf("the handler of %q did not return in time: %w", c.target.name, ctx.Err()))
-		}
-	}
-}
-
-// growStack makes a new goroutine's stack large enough for most handlers in one
-// go. It costs a fraction of growing it by doubling below JSON that is being
-// decoded.
-//
-//go:noinline
-func growStack() {
-	var room [12 << 10]byte
-	runtime.KeepAlive(&room)
-}
-
-// protect calls the handler and turns a panic into an error.
-func (c *Call) protect(ctx context.Context, args jsontext.Value) (res reply, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, internal("panic", panicError(c.target.name, p))
-		}
-	}()
-	return c.target.run(ctx, c, args)
-}
-
-// panicError describes a panic without its value, which may hold anything that
-// the handler had in hand. Errors of the Go runtime are shown.
-func panicError(name string, p any) error {
-	what := fmt.Sprintf("%T", p)
-	if e, ok := p.(interface{ RuntimeError() }); ok {
-		what = fmt.Sprint(e)
-	}
-	return fmt.Errorf("the handler of %q panicked (%s)\n%s", name, what, debug.Stack())
-}
-
 // handlerError turns an error of the handler into a result, or into the
 // request's failure.
 func (h *handler) handlerError(ctx context.Context, r *request, t *target, err error) (jsontext.Value, error) {
@@ -262,7 +200,9 @@ func (h *handler) handlerError(ctx context.Context, r *request, t *target, err e
 	}
 	text, reason := toolErrorText, "handler_error"
 	if public, ok := errors.AsType[*PublicError](err); ok {
-		text, reason = public.text, ""
+		if text, reason = public.text, ""; errors.Is(err, ErrClaimed) {
+			reason = "forked"
+		}
 	} else if no, ok := errors.AsType[*OutcomeError](err); ok {
 		text, reason = "The call ended because the question "+no.Error()+".", no.Err.Error()
 	}

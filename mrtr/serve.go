@@ -50,9 +50,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case info.Outcome == "":
 		info.Outcome = OutcomeComplete
 	}
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
 	info.Status = r.stream.finish(status, body)
 	r.report(ctx)
 }
@@ -85,13 +82,16 @@ func (h *handler) errorBody(r *request, err error) (int, []byte) {
 		r.info.Reason = f.reason
 	}
 	if f.challenge != "" {
-		r.stream.w.Header().Set("WWW-Authenticate", f.challenge)
+		r.stream.header("WWW-Authenticate", f.challenge)
+	}
+	if f.status == http.StatusServiceUnavailable {
+		r.stream.header("Retry-After", "1")
 	}
 	if f.rpc.Code == 0 {
 		return f.status, nil
 	}
 	status := f.status
-	if r.handshake && status == http.StatusBadRequest || r.handshake && f.rpc.Code == jsonrpc.CodeMethodNotFound {
+	if r.handshake && status == http.StatusBadRequest && f.rpc.Code != protocol.CodeHeaderMismatch || r.handshake && f.rpc.Code == jsonrpc.CodeMethodNotFound {
 		status = http.StatusOK
 	}
 	return status, jsonrpc.AppendError(nil, r.ID, &f.rpc)
@@ -123,7 +123,13 @@ func (h *handler) serve(ctx context.Context, r *request) (jsontext.Value, error)
 		return nil, err
 	}
 	ctx = r.observe(ctx)
+	if len(r.http.Header[jsonrpc.HeaderProtocolVersion]) > 1 {
+		return nil, headerMismatch("MCP-Protocol-Version is there twice")
+	}
 	if !r.modern() {
+		if err := r.checkMirrors(); err != nil {
+			return nil, err
+		}
 		return h.serveHandshake(ctx, r)
 	}
 	if r.IsNotification() {
@@ -206,6 +212,9 @@ func checkHTTP(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return fail(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "Content-Type must be application/json")
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return fail(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "Content-Encoding is not supported")
 	}
 	if !acceptable(r.Header["Accept"]) {
 		return fail(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "Accept must allow application/json and text/event-stream")

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
 )
 
 // SingleUseStore remembers which flows have been used up, for Call.SingleUse.
@@ -30,8 +32,8 @@ var ErrClaimed = errors.New("mrtr: the flow has been used with other answers")
 // SingleUse lets a flow pass this point with one set of answers only. Without
 // it a client can go back to an earlier round's state, answer otherwise, and
 // have what follows happen twice. Call it after the last ask and before the
-// first effect. A retry of a lost reply has the same answers and passes; a fork
-// does not, and its call ends.
+// first effect, once. A retry of a lost reply has the same answers and passes; a
+// fork does not, and its call ends.
 //
 // It needs HandlerOptions.SingleUse, a flow of at least two rounds and a caller
 // who is not anonymous, unless the server allows those. It does not reach
@@ -54,14 +56,37 @@ func (c *Call) SingleUse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if answers, err = c.appendGuardAnswers(answers); err != nil {
+		return c.run.Fail(err)
+	}
 	switch err := store.Claim(ctx, flowIDString(c.claims.FlowID), sha256.Sum256(answers), c.claims.FlowDeadline); {
 	case errors.Is(err, ErrClaimed):
-		c.request.info.Reason = "forked"
-		return c.run.Fail(Errorf("This call has been continued already, with other answers. Start it again."))
+		return c.run.Fail(&PublicError{text: "This call has been continued already, with other answers. Start it again.", cause: ErrClaimed})
 	case err != nil:
 		return c.run.Fail(fmt.Errorf("claiming the flow: %w", err))
 	}
 	return nil
+}
+
+// appendGuardAnswers appends what a guard-style handler goes by: the state that
+// it kept, and the answers to the questions of the round before.
+func (c *Call) appendGuardAnswers(b []byte) ([]byte, error) {
+	log := c.run.Log()
+	if log.Own == nil && log.Asked == nil {
+		return b, nil
+	}
+	b = fmt.Appendf(b, "\x00%d\x00%s", len(log.Own), log.Own)
+	for _, key := range log.Asked {
+		var answer requeststate.Digest
+		if raw, ok := c.answers[key]; ok {
+			var err error
+			if answer, err = requeststate.ArgumentsDigest(raw); err != nil {
+				return nil, err
+			}
+		}
+		b = append(b, answer[:]...)
+	}
+	return b, nil
 }
 
 // MemoryStore is a SingleUseStore of one process: for tests and local runs. The

@@ -300,7 +300,7 @@ func TestNotification(t *testing.T) {
 			k := newKit(t, statusServer, nil)
 			r := request{body: body}
 			if name == "of a handshake client" {
-				r.header = map[string]string{"Mcp-Protocol-Version": "2025-11-25"}
+				r.header = map[string]string{"Mcp-Protocol-Version": "2025-11-25", "Mcp-Method": "notifications/initialized"}
 			}
 			res := k.do(r)
 			require.Equal(t, http.StatusAccepted, res.status)

@@ -32,7 +32,7 @@ func Step[T any](ctx context.Context, c *Call, name string, fn func(context.Cont
 		}
 		b, err := json.Marshal(first, json.Deterministic(true))
 		if err != nil {
-			return nil, fmt.Errorf("%w: the value of step %q cannot be encoded: %w", replay.ErrMisuse, name, err)
+			return nil, fmt.Errorf("%w: step %q: %w", replay.ErrMisuse, name, notJSON("its value", first, err))
 		}
 		if c.handler.opts.Verify {
 			if err := survives(name, first, b); err != nil {
@@ -56,7 +56,7 @@ func Step[T any](ctx context.Context, c *Call, name string, fn func(context.Cont
 func survives[T any](name string, first T, b []byte) error {
 	var second T
 	if err := json.Unmarshal(b, &second); err != nil {
-		return fmt.Errorf("%w: the value of step %q cannot be read back: %w", replay.ErrMisuse, name, err)
+		return fmt.Errorf("%w: the value of step %q, a %T, cannot be read back from JSON", replay.ErrMisuse, name, first)
 	}
 	if !reflect.DeepEqual(first, second) {
 		return fmt.Errorf("%w: the value of step %q does not survive JSON: what later rounds see differs from what this one made", replay.ErrMisuse, name)

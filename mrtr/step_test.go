@@ -216,7 +216,7 @@ func TestStepMisuse(t *testing.T) {
 		{"a value that is no JSON", func(ctx context.Context, c *mrtr.Call) error {
 			_, err := mrtr.Step(ctx, c, "work", func(context.Context) (func(), error) { return func() {}, nil })
 			return err
-		}, `the value of step "work" cannot be encoded`},
+		}, `step "work": its value`},
 		{"one key twice", func(_ context.Context, c *mrtr.Call) error {
 			var a, b flowForm
 			return mrtr.AskAll(c, mrtr.Form("q", "A?", &a), mrtr.Form("q", "B?", &b))

@@ -55,6 +55,16 @@ func (s *stream) start() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
+// header sets a header of the response, unless that has begun. Notifications
+// that come later are dropped: a handler that is late may still send some.
+func (s *stream) header(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended = true; !s.started {
+		s.w.Header().Set(name, value)
+	}
+}
+
 // finish sends the response and ends the stream. A nil body sends the status
 // alone. It returns the status that the client gets.
 func (s *stream) finish(status int, body []byte) int {

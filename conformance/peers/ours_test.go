@@ -81,11 +81,16 @@ func requestState(tb testing.TB, h http.Handler, body []byte) string {
 	return answer.Result.RequestState
 }
 
-// BenchmarkRound is a round that opens a state with 1 kB of answers in it and
-// seals another one: to be held against BenchmarkCall/mrtr.
-func BenchmarkRound(b *testing.B) {
+// BenchmarkDiaryRound is a round that opens a state with 1 kB of answers in it and
+// seals another one: to be held against BenchmarkCall/mrtr. token-bytes is the
+// length of the state that it opens, token-budget what the design allows one
+// with such a log and one question open.
+func BenchmarkDiaryRound(b *testing.B) {
 	h := ours(b)
 	state := requestState(b, h, diaryBody(b, "", "", ""))
 	state = requestState(b, h, diaryBody(b, state, "first", strings.Repeat("n", 1000)))
 	measure(b, h, callHeader("diary"), diaryBody(b, state, "second", "short"), `"third"`)
+	logged := len(`{"text":""}`) + 1000 + 90 + len("first")
+	b.ReportMetric(float64(len(state)), "token-bytes")
+	b.ReportMetric(float64(4*logged/3+700+len("diary")), "token-budget")
 }

@@ -70,18 +70,19 @@ func TestFIPSOnly(t *testing.T) {
 	// The mode is on: a key of less than 112 bits is not approved.
 	short := append(fake.Env(), "AWS_SECRET_ACCESS_KEY=short",
 		"MRTR_KMS_KEY_ID="+fake.CreateKey(kmstest.KeyOptions{}).ARN, "MRTR_AUDIENCE=fips")
-	start := func(env ...string) error {
-		api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap, Env: append(short, env...)})
-		if err == nil {
-			err = api.Close()
+	logs := func(env ...string) string {
+		api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap, Fresh: true, Env: append(short, env...)})
+		require.NoError(t, err)
+		defer api.Close()
+		res, err := api.Invoke(t.Context(), event(t, lambdatest.HTTPAPI, multiRound, `{}`))
+		if failed, ok := errors.AsType[*lambdatest.InitError](err); ok {
+			return failed.Logs
 		}
-		return err
+		require.NoError(t, err)
+		return res.Logs
 	}
-	require.NoError(t, start("GODEBUG=fips140=off"))
-	err := start(fipsOnly)
-	failed, ok := errors.AsType[*lambdatest.InitError](err)
-	require.True(t, ok, "%v", err)
-	require.Contains(t, failed.Logs, "FIPS 140-only mode")
+	require.Contains(t, logs("GODEBUG=fips140=off"), `"msg":"mcp request"`)
+	require.Contains(t, logs(fipsOnly), "FIPS 140-only mode")
 }
 
 // connectProxy is a proxy that connects nobody and keeps whom it was asked for.

@@ -298,10 +298,20 @@ func TestKeyServiceTrouble(t *testing.T) {
 			require.Equal(t, "ERROR", s.log.Level)
 			require.False(t, s.handled)
 
-			// The same instance serves the same state once KMS is back.
+			// Until a second has passed, nobody has KMS asked again. Then the same
+			// instance serves the same state, if KMS is back.
+			again := func(_ int, r *mrtrtest.Request) { r.Params["requestState"] = states[0] }
+			w.play(again) // the one before may have waited for the start's call, which is not held against anyone
+			asked := w.kms.Count()
+			w.play(again)
+			require.Equal(t, 503, w.last().status)
+			require.Contains(t, w.last().log.Error, "kmskeys: generating a MAC: "+tt.kind)
+			require.Zero(t, w.last().log.Keys)
+			require.Equal(t, asked, w.kms.Count())
 			tt.mends(w)
 			played = w.play(func(round int, r *mrtrtest.Request) {
 				if round == 1 {
+					r.Header.Set("X-Test-Later", "1s")
 					r.Params["requestState"] = states[0]
 					r.Params["inputResponses"] = map[string]any{"step1": map[string]any{"action": "accept", "content": map[string]any{"name": "Alice"}}}
 				}

@@ -1,7 +1,7 @@
 // Package dynamostore is an [mrtr.SingleUseStore] in a DynamoDB table: what
 // [mrtr.Call.SingleUse] needs on AWS, where any instance may get a flow's next
-// round. A program links it, and the DynamoDB client with it (0.7 MB), by one
-// line:
+// round. A program links it, and the DynamoDB client with it (0.6 MB of binary
+// and some 2 ms of a cold start, so none does unasked), by one line:
 //
 //	func main() {
 //		awslambda.MainWith(awslambda.Options{SingleUse: dynamostore.Open}, newServer)

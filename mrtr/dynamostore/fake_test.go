@@ -86,7 +86,7 @@ func (f *fake) store(t *testing.T) *Store {
 	return s.(*Store)
 }
 
-func (f *fake) break_(faults ...fault) {
+func (f *fake) upset(faults ...fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = append(f.faults, faults...)

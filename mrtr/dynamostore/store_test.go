@@ -112,7 +112,7 @@ func TestAttempts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, testRegion, testTable)
-			f.break_(tt.faults...)
+			f.upset(tt.faults...)
 			err := f.store(t).Claim(t.Context(), flow, these, until)
 			require.Len(t, f.took(), tt.took)
 			if tt.kind == "" {
@@ -134,7 +134,7 @@ func TestAttempts(t *testing.T) {
 // finds out.
 func TestLostReplies(t *testing.T) {
 	f := newFake(t, testRegion, testTable)
-	f.break_(fault{after: true}, fault{after: true}, fault{after: true}, fault{after: true})
+	f.upset(fault{after: true}, fault{after: true}, fault{after: true}, fault{after: true})
 	err := f.store(t).Claim(t.Context(), flow, these, until)
 	failed, ok := errors.AsType[*Error](err)
 	require.True(t, ok, "%v", err)
@@ -188,13 +188,13 @@ func TestTimeouts(t *testing.T) {
 	never := make(chan struct{})
 	hold := fault{hold: never}
 
-	f.break_(hold)
+	f.upset(hold)
 	s := f.store(t)
 	s.attempt = 50 * time.Millisecond
 	s.limit = time.Minute
 	require.NoError(t, s.Claim(t.Context(), flow, these, until))
 
-	f.break_(hold, hold, hold, hold)
+	f.upset(hold, hold, hold, hold)
 	s.attempt = time.Millisecond
 	err := s.Claim(t.Context(), flow, these, until)
 	failed, ok := errors.AsType[*Error](err)
@@ -202,7 +202,7 @@ func TestTimeouts(t *testing.T) {
 	require.Equal(t, Error{Kind: KindUnreachable, Detail: "no answer in time"}, *failed)
 
 	f = newFake(t, testRegion, testTable)
-	f.break_(hold)
+	f.upset(hold)
 	s = f.store(t)
 	s.limit = time.Millisecond // all together, before an attempt is over
 	err = s.Claim(t.Context(), flow, these, until)
@@ -228,7 +228,7 @@ func TestPutItemAlone(t *testing.T) {
 	})
 	s, err := New(client, Options{Table: testTable, Region: testRegion})
 	require.NoError(t, err)
-	f.break_(fault{status: 500, code: "InternalServerError"})
+	f.upset(fault{status: 500, code: "InternalServerError"})
 	require.NoError(t, s.Claim(t.Context(), flow, these, until))
 	require.Equal(t, []string{"InternalServerError", "ok"}, f.took())
 }
@@ -259,7 +259,7 @@ func TestNew(t *testing.T) {
 // TestErrorIsDiscreet: errors have no part of what was sent.
 func TestErrorIsDiscreet(t *testing.T) {
 	f := newFake(t, testRegion, testTable)
-	f.break_(fault{status: 400, code: "ValidationException"}, fault{}, fault{}, fault{}, fault{})
+	f.upset(fault{status: 400, code: "ValidationException"}, fault{}, fault{}, fault{}, fault{})
 	for range 2 {
 		err := f.store(t).Claim(t.Context(), flow, these, until)
 		require.Error(t, err)

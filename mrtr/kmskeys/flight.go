@@ -2,6 +2,7 @@ package kmskeys
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
@@ -74,13 +75,46 @@ func (k *Keys) launch(ctx context.Context, ref keyRef, message []byte, finish fu
 	return f
 }
 
+// How long a failure to get an epoch's secret from a key is the answer for all
+// that ask the same key. Without it, whoever writes the fingerprint of a key that
+// fails in front of random bytes would have KMS called once a request. Sealing
+// tries again after callPause whatever the failure was, because until it succeeds
+// nothing is served; a state that was made in the epoch at hand goes with it.
+const (
+	keyPause  = time.Minute // after a lasting failure
+	callPause = time.Second // after any other one
+)
+
+// failureLocked returns the flight whose failure answers for this one, nil where
+// KMS may be asked. Flights that began long ago, in a process that was frozen
+// since then, answer for nothing.
+func (k *Keys) failureLocked(s slot, now time.Time) *flight {
+	f := k.failed[s.ref]
+	if f == nil {
+		return nil
+	}
+	pause := callPause
+	e, ok := errors.AsType[*Error](f.err)
+	if seals := s.ref == k.key.name && s.start == s.class.epochAt(now); ok && e.Kind.lasting() && !seals {
+		pause = keyPause
+	}
+	if now.Sub(f.started) >= pause {
+		return nil
+	}
+	return f
+}
+
 // fetchLocked returns the flight that fetches an epoch's secret, and starts it
-// unless it is under way.
+// unless it is under way, or the key failed a moment ago: then it is that one.
 func (k *Keys) fetchLocked(ctx context.Context, ref keyRef, c class, start requeststate.EpochMinute) *flight {
 	s := slot{ref.name, c, start}
 	// A process can be frozen in the middle of a flight. Whoever comes after
 	// does not wait for that one.
-	if f := k.flights[s]; f != nil && k.now().Sub(f.started) <= k.callLimit {
+	now := k.now()
+	if f := k.flights[s]; f != nil && now.Sub(f.started) <= k.callLimit {
+		return f
+	}
+	if f := k.failureLocked(s, now); f != nil {
 		return f
 	}
 	f := k.launch(ctx, ref, derivedMessage(k.audience, c, start), func(f *flight) {
@@ -89,11 +123,16 @@ func (k *Keys) fetchLocked(ctx context.Context, ref keyRef, c class, start reque
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.flights[s] == f {
+		left := k.flights[s] != f // for another one
+		if !left {
 			delete(k.flights, s)
 		}
-		if f.err == nil {
+		switch {
+		case f.err == nil:
+			delete(k.failed, ref.name)
 			k.keepLocked(cached{f.answer.key, c, start}, f.answer.secret, ref.name == k.key.name)
+		case !left && f != k.first: // the first request makes Start's failure good
+			k.failed[ref.name] = f
 		}
 	})
 	k.flights[s] = f
@@ -118,6 +157,14 @@ func (k *Keys) keepLocked(id cached, secret *requeststate.Secret, seals bool) {
 		*p = prefetch{start: id.start, due: lastFifth.Add(time.Duration(k.jitter * float64(length/10)))}
 	} else if id.start > p.start {
 		*p = prefetch{start: id.start}
+	}
+}
+
+// tidyLocked sweeps once an epoch. Every request does it, in whichever mode, or
+// an instance that sees one mode alone would keep the other's secrets.
+func (k *Keys) tidyLocked(now time.Time) {
+	if k.swept != classFlow.epochAt(now) {
+		k.sweepLocked(now)
 	}
 }
 

@@ -124,7 +124,7 @@ func TestStartAndWait(t *testing.T) {
 	require.NoError(t, w.open(k, token, tool))
 }
 
-func TestFailedCallIsRetriedByTheNextRequest(t *testing.T) {
+func TestFailedCallIsRetriedASecondLater(t *testing.T) {
 	for _, mode := range []requeststate.Mode{derived, strict} {
 		w := newWorld(t)
 		k := w.instance(t, Options{Modes: []requeststate.Mode{mode}})
@@ -132,12 +132,14 @@ func TestFailedCallIsRetriedByTheNextRequest(t *testing.T) {
 		_, err := w.trySeal(k, tool)
 		requireKind(t, KindThrottled, err)
 		require.Equal(t, 3, w.took())
+		w.add(callPause)
 		token := w.seal(t, k, tool)
 		require.Equal(t, 1, w.took())
 
 		k = w.instance(t, Options{Modes: []requeststate.Mode{mode}})
 		w.Drop(3)
 		requireKind(t, KindUnreachable, w.open(k, token, tool))
+		w.add(callPause)
 		w.Throttle(1)
 		w.Drop(1)
 		require.NoError(t, w.open(k, token, tool), "the SDK tries three times")
@@ -157,6 +159,7 @@ func TestOutageSparesWarmInstances(t *testing.T) {
 	_, err := w.trySeal(warm, tool)
 	requireKind(t, KindUnreachable, err)
 	w.SetOutage(false)
+	w.add(callPause)
 	w.seal(t, warm, tool)
 }
 

@@ -106,6 +106,7 @@ type Keys struct {
 	currentSeq uint64                   // the call that said so
 	secrets    map[cached]*requeststate.Secret
 	flights    map[slot]*flight
+	failed     map[string]*flight   // by the key's name: the last one, if it failed
 	prefetch   [classToken]prefetch // by class
 	swept      requeststate.EpochMinute
 	first      *flight   // Start's
@@ -128,6 +129,7 @@ func New(api API, opts Options) (*Keys, error) {
 		jitter:   rand.Float64(),
 		secrets:  make(map[cached]*requeststate.Secret),
 		flights:  make(map[slot]*flight),
+		failed:   make(map[string]*flight),
 
 		attemptLimit: attemptLimit,
 		callLimit:    callLimit,

@@ -28,11 +28,12 @@ func (k *Keys) OpenSecret(ctx context.Context, h requeststate.Header, salt reque
 	now := k.now()
 	reason := k.judgeHeader(h, c, now)
 	k.mu.Lock()
+	k.tidyLocked(now)
 	_, known := k.refLocked(h.Fingerprint)
 	resolved := k.resolved
 	if known && reason == "" && h.Mode == requeststate.ModeDerived {
 		if secret := k.secrets[cached{h.Fingerprint, c, h.EpochStart}]; secret != nil {
-			k.tendLocked(ctx, c, now)
+			k.prefetchLocked(ctx, c, now)
 			k.mu.Unlock()
 			return secret, nil
 		}
@@ -99,14 +100,22 @@ func (k *Keys) askFor(ctx context.Context, h requeststate.Header, c class, salt 
 func (k *Keys) askAlias(ctx context.Context, h requeststate.Header, c class, salt requeststate.Salt, now time.Time) (*requeststate.Secret, error) {
 	k.mu.Lock()
 	f, own := k.asked, false
+	var secret *requeststate.Secret
 	if f == nil || !now.Before(k.askAgain) {
 		own = true
 		if h.Mode == requeststate.ModeStrict {
-			f = k.launch(ctx, k.key, strictMessage(k.audience, h.Purpose, salt), nil)
+			// The others need to know the key alone. The secret stays with this
+			// caller, and is not in memory for as long as the flight is.
+			f = k.launch(ctx, k.key, strictMessage(k.audience, h.Purpose, salt), func(f *flight) {
+				secret, f.answer.secret = f.answer.secret, nil
+			})
 		} else {
 			f = k.fetchLocked(ctx, k.key, c, h.EpochStart)
 		}
-		k.asked, k.askAgain = f, now.Add(resolvePause)
+		// A failure of a moment ago was no question of whether the alias moved.
+		if f != k.failed[k.key.name] {
+			k.asked, k.askAgain = f, now.Add(resolvePause)
+		}
 	}
 	k.mu.Unlock()
 	a, err := f.wait(ctx)
@@ -115,6 +124,8 @@ func (k *Keys) askAlias(ctx context.Context, h requeststate.Header, c class, sal
 		return nil, err
 	case a.key != h.Fingerprint:
 		return nil, refuse(requeststate.ReasonKey)
+	case own && h.Mode == requeststate.ModeStrict:
+		return secret, nil
 	case own:
 		return a.secret, nil
 	}
@@ -149,15 +160,6 @@ func (k *Keys) refLocked(f requeststate.Fingerprint) (keyRef, bool) {
 	}
 	ref, ok := k.accepted[f]
 	return ref, ok
-}
-
-// tendLocked is what every request does beside its own work: it drops old
-// secrets once an epoch, and fetches the next one early.
-func (k *Keys) tendLocked(ctx context.Context, c class, now time.Time) {
-	if k.swept != classFlow.epochAt(now) {
-		k.sweepLocked(now)
-	}
-	k.prefetchLocked(ctx, c, now)
 }
 
 // judgeHeader returns why a header's epoch is not accepted, or "".

@@ -15,20 +15,24 @@ func (k *Keys) SealKey(ctx context.Context, purpose requeststate.Purpose, salt r
 		return requeststate.SealKey{}, fmt.Errorf("kmskeys: sealing for %v", purpose)
 	}
 	mode := k.modes[0]
+	now := k.now()
 	if mode == requeststate.ModeStrict {
+		k.mu.Lock()
+		k.tidyLocked(now)
+		k.mu.Unlock()
 		a, err := k.ask(ctx, k.key, strictMessage(k.audience, purpose, salt))
 		if err != nil {
 			return requeststate.SealKey{}, err
 		}
 		return requeststate.SealKey{Mode: mode, Fingerprint: a.key, Secret: a.secret}, nil
 	}
-	now := k.now()
 	start := c.epochAt(now)
 
 	k.mu.Lock()
+	k.tidyLocked(now)
 	if secret := k.secrets[cached{k.current, c, start}]; secret != nil {
 		sealKey := requeststate.SealKey{Mode: mode, Fingerprint: k.current, EpochStart: start, Secret: secret}
-		k.tendLocked(ctx, c, now)
+		k.prefetchLocked(ctx, c, now)
 		k.mu.Unlock()
 		return sealKey, nil
 	}

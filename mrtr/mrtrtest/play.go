@@ -153,6 +153,9 @@ func play(e *Endpoint, call Call) (*Played, error) {
 		if err := e.replay(call, n, *last); err != nil {
 			return nil, fmt.Errorf("round %d: %w", n, err)
 		}
+		if responses = nil; len(asks.InputRequests) == 0 {
+			continue // a yield: the retry has the state alone
+		}
 		if responses, err = call.Answers.respond(asks.InputRequests); err != nil {
 			return nil, fmt.Errorf("round %d: %w", n, err)
 		}

@@ -2,14 +2,18 @@ package jsonrpc
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Walk is Members for an object that is known to be strict JSON, such as a part
-// of a parsed message: it looks at no more than it takes to find where a value
-// ends. Names are valid until f returns. Of bytes that are not JSON it makes an
-// error or nonsense, but it stays within object and comes to an end.
+var errNoObject = errors.New("not a JSON object")
+
+// Walk calls f for each member of object, in order, and stops at f's first
+// error. The object is known to be strict JSON, as a part of a parsed message is:
+// Walk looks at no more than it takes to find where a value ends. Of other bytes
+// it makes an error or nonsense, but it stays within object and comes to an end.
+// Values are parts of object, not copies; names are valid until f returns.
 func Walk(object []byte, f func(name []byte, value jsontext.Value) error) error {
 	i := space(object, 0)
 	if i == len(object) || object[i] != '{' {

@@ -70,8 +70,9 @@ func (r *Run) Ask(qs []Question) ([]Answered, error) {
 }
 
 // compare holds an entry against the group that a run asks at its place. ask:
-// the entry is open, or it is closed but a Confirm's text has changed and
-// nothing follows, so that it is to be asked anew.
+// the entry is open, or it is closed and nothing follows, but a Confirm's text
+// has changed, or the no that closed it is to a question that is optional now,
+// so that it is to be asked anew.
 func compare(e *Entry, qs []Question, at int, last bool) (ask bool, err error) {
 	if e.Step != "" {
 		return false, fmt.Errorf("%w: at %d there was %v, now there is question %q", ErrDiverged, at, e, qs[0].Key)
@@ -96,6 +97,12 @@ func compare(e *Entry, qs []Question, at int, last bool) (ask bool, err error) {
 	}
 	if len(e.Group) != len(qs) {
 		return false, fmt.Errorf("%w: the group of question %q at %d has lost questions", ErrDiverged, qs[0].Key, at)
+	}
+	if waiting(inOrder(e.Group, qs), qs) != nil {
+		if !last {
+			return false, fmt.Errorf("%w: a question of the group of %q at %d became optional after later questions or steps", ErrDiverged, qs[0].Key, at)
+		}
+		ask = true
 	}
 	return ask, nil
 }

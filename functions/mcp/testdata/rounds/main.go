@@ -2,6 +2,7 @@
 // clock, the caller, and a sign of life of the handlers.
 //
 //	TEST_NOW                 the time, RFC 3339; unset: the real one
+//	X-Test-Later             header that moves it on from then on: a duration
 //	X-Test-Principal         header that names the caller; absent: nobody
 package main
 
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,7 +24,10 @@ import (
 
 func main() { awslambda.MainWith(awslambda.Options{Wrap: authenticate, Now: clock()}, newServer) }
 
-// clock returns a clock that stands still.
+// later is how far requests have moved the clock.
+var later atomic.Int64
+
+// clock returns a clock that stands still but for later.
 func clock() func() time.Time {
 	text := os.Getenv("TEST_NOW")
 	if text == "" {
@@ -33,11 +38,14 @@ func clock() func() time.Time {
 		fmt.Fprintln(os.Stderr, "rounds: TEST_NOW:", err)
 		os.Exit(2)
 	}
-	return func() time.Time { return now }
+	return func() time.Time { return now.Add(time.Duration(later.Load())) }
 }
 
 func authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d, err := time.ParseDuration(r.Header.Get("X-Test-Later")); err == nil {
+			later.Add(int64(d))
+		}
 		if subject := r.Header.Get("X-Test-Principal"); subject != "" {
 			r = r.WithContext(mrtr.WithPrincipal(r.Context(), mrtr.Principal{Issuer: "https://issuer.example", Subject: subject}))
 		}
