@@ -195,13 +195,7 @@ func TestBoundedWork(t *testing.T) {
 }
 
 //go:noinline
-func crash(pin int64, deep int) {
-	if deep == 0 {
-		var m map[string]int
-		m["x"] = int(pin)
-	}
-	crash(pin, deep-1)
-}
+func crash(pin int64, m map[string]int) { m["x"] = int(pin) }
 
 // The log shows where a handler panicked and what could not be encoded, and
 // nothing that it had in hand.
@@ -211,7 +205,7 @@ func TestPanicsAndEncodingHoldNoValues(t *testing.T) {
 	}
 	k := newKit(t, func(s *mrtr.Server) {
 		mrtr.AddTool(s, mrtr.Tool{Name: "crash"}, func(_ context.Context, _ *mrtr.Call, in in) (*mrtr.Result, error) {
-			crash(in.PIN, 1)
+			crash(in.PIN, nil)
 			return nil, nil
 		})
 		mrtr.AddTool(s, mrtr.Tool{Name: "bounds"}, func(_ context.Context, _ *mrtr.Call, in in) (*mrtr.Result, error) {

@@ -89,10 +89,18 @@ func TestGateway(t *testing.T) {
 		{"HTTP API, format 1.0", lambdatest.REST, object{"httpAPI": true, "authorizer": object{"claims": claims(nil), "scopes": nil}}, ann, ""},
 		{"audience", lambdatest.HTTPAPI, jwt(object{"aud": resourceURL}), ann, ""},
 		{"audiences", lambdatest.HTTPAPI, jwt(object{"aud": "[https://x.example " + resourceURL + "]"}), ann, ""},
-		{"azp and a list of scopes", lambdatest.HTTPAPI, jwt(object{"client_id": nil, "azp": "party", "scope": "a", "scp": "[b c]"}), other, ""},
+		{"azp and a list of scopes", lambdatest.HTTPAPI, jwt(object{"aud": resourceURL, "client_id": nil, "azp": "party", "scope": "a", "scp": "[b c]"}), other, ""},
 
 		{"another audience", lambdatest.HTTPAPI, jwt(object{"aud": "https://other.example"}), auth.Caller{}, auth.ReasonAudience},
 		{"part of an audience", lambdatest.HTTPAPI, jwt(object{"aud": resourceURL + "x"}), auth.Caller{}, auth.ReasonAudience},
+		{"another audience, of a client that needs none", lambdatest.REST, rest(object{"aud": "https://other.example"}), auth.Caller{}, auth.ReasonAudience},
+		{"an audience that is empty", lambdatest.HTTPAPI, jwt(object{"aud": ""}), auth.Caller{}, auth.ReasonAudience},
+		{"audiences that are none", lambdatest.HTTPAPI, jwt(object{"aud": "[]"}), auth.Caller{}, auth.ReasonAudience},
+		{"no audience, of another client", lambdatest.HTTPAPI, jwt(object{"client_id": "client-8"}), auth.Caller{}, auth.ReasonAudience},
+		{"no audience, of another client of a REST API", lambdatest.REST, rest(object{"client_id": "client-8"}), auth.Caller{}, auth.ReasonAudience},
+		{"no audience, of a client that is called like a list", lambdatest.REST, rest(object{"client_id": "[client-8 client-7]"}), auth.Caller{}, auth.ReasonAudience},
+		{"no audience and no client", lambdatest.HTTPAPI, jwt(object{"client_id": nil}), auth.Caller{}, auth.ReasonAudience},
+		{"no audience, and the client in azp", lambdatest.HTTPAPI, jwt(object{"client_id": nil, "azp": "client-7"}), auth.Caller{}, auth.ReasonAudience},
 		{"another issuer", lambdatest.HTTPAPI, jwt(object{"iss": "https://issuer.example"}), auth.Caller{}, auth.ReasonIssuer},
 		{"no issuer", lambdatest.REST, rest(object{"iss": nil}), auth.Caller{}, auth.ReasonIssuer},
 		{"an ID token", lambdatest.REST, rest(object{"token_use": "id"}), auth.Caller{}, auth.ReasonType},
@@ -122,6 +130,8 @@ func TestGateway(t *testing.T) {
 	require.Error(t, err)
 	_, err = auth.NewGateway([]string{pool}, nil)
 	require.Error(t, err)
+	_, err = auth.NewGateway([]string{pool}, []string{resourceURL, ""})
+	require.Error(t, err, "a token with neither an audience nor a client would be for it")
 }
 
 func TestIAM(t *testing.T) {

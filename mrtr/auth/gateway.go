@@ -17,11 +17,16 @@ import (
 // authorizer of an HTTP API, or the Cognito authorizer of a REST API. Tokens in
 // headers are not read, and claims count only where one of these put them.
 //
-// The issuer must be one of the configured ones, and an aud claim must name one
-// of the audiences. A REST API's Cognito authorizer does not look at the
-// audience itself, and Cognito's tokens have none unless the client asked for a
-// resource: have that authorizer require a scope of this resource's, which also
-// makes it take access tokens rather than ID tokens, which are refused here.
+// The issuer must be one of the configured ones, and aud must name one of the
+// audiences. A token without aud is accepted only where its client_id is one of
+// the audiences, which is the rule of the JWT authorizer as well; azp does not
+// count. Cognito's access tokens are such ones unless the client asked for a
+// resource: list the app clients whose tokens may come without it. A client_id
+// says to whom a token was issued and not what for, so list none that also gets
+// tokens for another resource, or have requests need a scope of this one's.
+//
+// A REST API's Cognito authorizer looks at neither. Have it require a scope, which
+// also makes it take access tokens; ID tokens are refused here.
 type Gateway struct {
 	issuers   []string
 	audiences []string
@@ -29,10 +34,15 @@ type Gateway struct {
 
 var _ Authenticator = (*Gateway)(nil)
 
-// NewGateway returns an authenticator that trusts the event.
+// NewGateway returns an authenticator that trusts the event, for tokens of the
+// issuers that name one of the audiences: the resource's URL, what else an issuer
+// calls the resource, or a client whose tokens have no audience.
 func NewGateway(issuers, audiences []string) (*Gateway, error) {
 	if len(issuers) == 0 || len(audiences) == 0 {
 		return nil, errors.New("auth: tokens need an issuer and an audience")
+	}
+	if slices.Contains(audiences, "") {
+		return nil, errors.New("auth: an audience is empty")
 	}
 	return &Gateway{slices.Clone(issuers), slices.Clone(audiences)}, nil
 }
@@ -40,14 +50,14 @@ func NewGateway(issuers, audiences []string) (*Gateway, error) {
 // gatewayClaims are claims as an authorizer passes them on: strings, and lists
 // as "[one two]".
 type gatewayClaims struct {
-	Issuer   string `json:"iss"`
-	Subject  string `json:"sub"`
-	Audience string `json:"aud"`
-	ClientID string `json:"client_id"`
-	Party    string `json:"azp"`
-	Scope    string `json:"scope"`
-	SCP      string `json:"scp"`
-	TokenUse string `json:"token_use"`
+	Issuer   string  `json:"iss"`
+	Subject  string  `json:"sub"`
+	Audience *string `json:"aud"` // nil: there is none
+	ClientID string  `json:"client_id"`
+	Party    string  `json:"azp"`
+	Scope    string  `json:"scope"`
+	SCP      string  `json:"scp"`
+	TokenUse string  `json:"token_use"`
 }
 
 // Authenticate takes the sender from the request's event.
@@ -60,13 +70,16 @@ func (g *Gateway) Authenticate(r *http.Request) (Caller, error) {
 	if json.Unmarshal(raw, &c) != nil {
 		return Caller{}, &RefusedError{ReasonMalformed}
 	}
-	audiences := words(c.Audience)
+	audiences := []string{c.ClientID}
+	if c.Audience != nil {
+		audiences = words(*c.Audience)
+	}
 	switch {
 	case c.TokenUse == "id":
 		return Caller{}, &RefusedError{ReasonType}
 	case !slices.Contains(g.issuers, c.Issuer):
 		return Caller{}, &RefusedError{ReasonIssuer}
-	case len(audiences) > 0 && !slices.ContainsFunc(audiences, func(a string) bool { return slices.Contains(g.audiences, a) }):
+	case !slices.ContainsFunc(audiences, func(a string) bool { return slices.Contains(g.audiences, a) }):
 		return Caller{}, &RefusedError{ReasonAudience}
 	case c.Subject == "":
 		return Caller{}, &RefusedError{ReasonSubject}

@@ -61,7 +61,9 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 		return err
 	}
 	var addr string
-	if !s.onLambda {
+	if s.onLambda {
+		tuneMemory(os.Getenv)
+	} else {
 		addr, err = parseFlags(os.Args, os.Stdout)
 		if errors.Is(err, flag.ErrHelp) {
 			return nil

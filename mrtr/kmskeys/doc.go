@@ -5,9 +5,15 @@
 //
 // In derived mode a secret holds for a class of tokens and an epoch: 15 minutes
 // for the states of flows, 24 hours for session ids. An instance asks KMS at
-// most once a key, class and epoch that it meets. In strict mode every token
-// has a secret of its own: one call for each seal and each open, and nothing in
+// most once a key, class and epoch that it meets. In strict mode every token has
+// a secret of its own: one call for each seal and each open, and nothing in
 // memory that could make a second token.
+//
+// In derived mode a key that failed is left alone for a second, or for a minute
+// where it is disabled, denied, not found, not usable or no HMAC_256 key. Until
+// then its failure is the answer. The secret of the epoch that is sealed under
+// now is asked for after a second whatever the trouble, and by the first request
+// after a Start that failed.
 //
 // Whoever may call GenerateMac on the key can derive every secret, past and
 // future: use one key a deployment, with a policy that denies all but the

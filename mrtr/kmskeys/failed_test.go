@@ -95,7 +95,6 @@ func TestOutageIsMetOnceASecond(t *testing.T) {
 	w.seal(t, k, tool)
 	token := w.seal(t, k, session)
 	w.add(15 * time.Minute)
-	w.SetOutage(true)
 	w.Reset()
 	w.SetOutage(true)
 	for _, key := range []*kmstest.Key{w.key, listed} {

@@ -94,8 +94,8 @@ func (k *Keys) failureLocked(s slot, now time.Time) *flight {
 		return nil
 	}
 	pause := callPause
-	e, ok := errors.AsType[*Error](f.err)
-	if seals := s.ref == k.key.name && s.start == s.class.epochAt(now); ok && e.Kind.lasting() && !seals {
+	seals := s.ref == k.key.name && s.start == s.class.epochAt(now)
+	if e, ok := errors.AsType[*Error](f.err); ok && e.Kind.lasting() && !seals {
 		pause = keyPause
 	}
 	if now.Sub(f.started) >= pause {

@@ -73,13 +73,14 @@ var wireForms = []struct {
 	{"guard without own state", replay.Log{Asked: []string{"confirm"}}, `{"g":["confirm"]}`},
 	{"own state of no bytes", replay.Log{Own: []byte{}}, `{"o":""}`},
 	{"yields", replay.Log{Yields: 3}, `{"y":[3,0]}`},
+	{"home", replay.Log{Home: "eu-central-1/\"claims\"é"}, `{"h":"eu-central-1/\"claims\"é"}`},
 	{
 		"all members",
 		replay.Log{
 			Entries: []replay.Entry{{Step: "s", Result: jsontext.Value(`true`)}},
-			Own:     []byte{255}, Asked: []string{"k"}, Yields: 12, YieldAt: 1,
+			Own:     []byte{255}, Asked: []string{"k"}, Yields: 12, YieldAt: 1, Home: "memory",
 		},
-		`{"l":[["s","s",true]],"o":"_w","g":["k"],"y":[12,1]}`,
+		`{"l":[["s","s",true]],"o":"_w","g":["k"],"y":[12,1],"h":"memory"}`,
 	},
 }
 
@@ -106,6 +107,9 @@ func TestWireFormInSpec(t *testing.T) {
 	require.True(t, ok)
 	section, _, ok = strings.Cut(section, "\n## ")
 	require.True(t, ok)
+	for _, member := range []string{"l", "o", "g", "y", "h"} {
+		require.Contains(t, section, "\n    "+member+"   ")
+	}
 	examples := 0
 	for line := range strings.SplitSeq(section, "\n") {
 		if wire, ok := strings.CutPrefix(line, "    {"); ok {
@@ -129,6 +133,11 @@ func TestParseRefuses(t *testing.T) {
 		"newline behind":             "{}\n",
 		"byte behind":                `{}x`,
 		"unknown member":             `{"x":1}`,
+		"unknown member at the end":  `{"y":[1,0],"h":"memory","x":1}`,
+		"empty home":                 `{"h":""}`,
+		"home is no string":          `{"h":1}`,
+		"home before yields":         `{"h":"memory","y":[1,0]}`,
+		"home escaped needlessly":    `{"h":"\u006demory"}`,
 		"empty list":                 `{"l":[]}`,
 		"no list":                    `{"l":{}}`,
 		"list not ended":             `{"l":[["s","a",1]`,
