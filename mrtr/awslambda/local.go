@@ -45,6 +45,15 @@ func parseFlags(args []string, help io.Writer) (addr string, err error) {
 	return addr, nil
 }
 
+// readTimeout is how long a request may take to arrive, its body included.
+const readTimeout = 30 * time.Second
+
+// localServer returns a server that waits for no client for long: not for a
+// request, and not for the next one. A reply may take any time.
+func localServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
+}
+
 // serveLocal serves until the process is interrupted, then lets requests under
 // way finish.
 func serveLocal(addr string, h http.Handler, kms bool) error {
@@ -54,7 +63,7 @@ func serveLocal(addr string, h http.Handler, kms bool) error {
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	srv := localServer(h)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ln) }()
 
