@@ -56,16 +56,17 @@ var layout = map[string]row{
 	"mrtr": {
 		imports: []string{"mrtr/requeststate", "mrtr/internal/jsonrpc", "mrtr/internal/replay", "mrtr/internal/schema", jsonLibrary, uriTemplate},
 	},
-	"mrtr/protocol":         {imports: []string{jsonLibrary}},
-	"mrtr/internal/jsonrpc": {imports: []string{jsonLibrary}},
-	"mrtr/internal/replay":  {imports: []string{jsonLibrary}, never: []string{"net", "os/exec"}},
-	"mrtr/internal/schema":  {imports: []string{jsonLibrary, schemaLibrary}},
-	"mrtr/requeststate":     {imports: []string{jsonLibrary}, never: []string{"ours", awsSDK, awsErrors, awsLambda, "net/http"}},
+	"mrtr/protocol":            {imports: []string{jsonLibrary}},
+	"mrtr/internal/jsonrpc":    {imports: []string{jsonLibrary}},
+	"mrtr/internal/replay":     {imports: []string{jsonLibrary}, never: []string{"net", "os/exec"}},
+	"mrtr/internal/awsfailure": {imports: []string{awsErrors}, never: []string{"ours"}},
+	"mrtr/internal/schema":     {imports: []string{jsonLibrary, schemaLibrary}},
+	"mrtr/requeststate":        {imports: []string{jsonLibrary}, never: []string{"ours", awsSDK, awsErrors, awsLambda, "net/http"}},
 
-	"mrtr/kmskeys":         {imports: []string{"mrtr/requeststate", awsSDK, awsErrors}},
+	"mrtr/kmskeys":         {imports: []string{"mrtr/requeststate", "mrtr/internal/awsfailure", awsSDK, awsErrors}},
 	"mrtr/kmskeys/kmstest": {imports: []string{"mrtr/requeststate", awsSDK, awsErrors, jsonLibrary}},
 
-	"mrtr/dynamostore": {imports: []string{"mrtr", awsSDK, awsErrors}},
+	"mrtr/dynamostore": {imports: []string{"mrtr", "mrtr/internal/awsfailure", awsSDK, awsErrors}},
 
 	"mrtr/lambdahttp":            {imports: []string{awsLambda, jsonLibrary}, never: []string{"ours"}},
 	"mrtr/lambdahttp/lambdatest": {imports: []string{"mrtr/lambdahttp", awsLambda, jsonLibrary}},

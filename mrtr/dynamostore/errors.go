@@ -1,13 +1,9 @@
 package dynamostore
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 
-	"github.com/aws/smithy-go"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/internal/awsfailure"
 )
 
 // Kind says why a claim was neither made nor refused.
@@ -56,52 +52,37 @@ func (e *Error) passes() bool {
 
 // toError makes an *Error of what the AWS SDK returned.
 func toError(err error) *Error {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		e := &Error{Kind: kindOf(api.ErrorCode()), Code: api.ErrorCode()}
-		var answer interface{ HTTPStatusCode() int }
-		if e.Kind == KindRejected && errors.As(err, &answer) {
-			switch status := answer.HTTPStatusCode(); {
-			case status == http.StatusTooManyRequests:
-				e.Kind = KindThrottled
-			case status >= 500:
-				e.Kind = KindInternal
-			}
-		}
-		return e
+	f := awsfailure.Of(err)
+	e := &Error{Code: f.Code, Detail: f.Detail}
+	switch f.Place {
+	case awsfailure.Unreachable:
+		e.Kind = KindUnreachable
+	case awsfailure.Unreadable:
+		e.Kind = KindUnexpected
+	case awsfailure.Answered:
+		e.Kind = kindOf(f)
+	default:
+		e.Kind = KindNotSent
 	}
-	// The messages of these two tell names, addresses and ports, no more.
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return &Error{Kind: KindUnreachable, Detail: dns.Error()}
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return &Error{Kind: KindUnreachable, Detail: op.Error()}
-	}
-	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &Error{Kind: KindUnreachable, Detail: "no answer in time"}
-	}
-	var connection interface{ ConnectionError() bool }
-	if errors.As(err, &connection) && connection.ConnectionError() {
-		return &Error{Kind: KindUnreachable, Detail: "connection failed"}
-	}
-	if _, ok := errors.AsType[*smithy.DeserializationError](err); ok {
-		return &Error{Kind: KindUnexpected, Detail: "unreadable reply"}
-	}
-	return &Error{Kind: KindNotSent}
+	return e
 }
 
-func kindOf(code string) Kind {
-	switch code {
+func kindOf(f awsfailure.Failure) Kind {
+	switch f.Code {
 	case "ThrottlingException", "Throttling", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "TooManyRequestsException":
 		return KindThrottled
-	case "AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException", "IncompleteSignatureException",
-		"MissingAuthenticationTokenException", "MissingAuthenticationToken", "ExpiredTokenException", "ExpiredToken",
-		"OptInRequired":
-		return KindDenied
 	case "ResourceNotFoundException":
 		return KindNotFound
 	case "InternalServerError", "InternalFailure", "ServiceUnavailable", "ServiceUnavailableException",
 		"TransactionConflictException", "ReplicatedWriteConflictException":
+		return KindInternal
+	}
+	switch {
+	case f.Denied():
+		return KindDenied
+	case f.Throttled():
+		return KindThrottled
+	case f.Internal():
 		return KindInternal
 	}
 	return KindRejected
