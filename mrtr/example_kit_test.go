@@ -55,4 +55,6 @@ type exampleTB struct{ testing.TB }
 
 func (exampleTB) Helper() {}
 
+func (exampleTB) Logf(string, ...any) {}
+
 func (exampleTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

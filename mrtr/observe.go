@@ -149,7 +149,7 @@ func (i *RoundInfo) log(ctx context.Context, l *slog.Logger) {
 	switch {
 	case i.Code == -32603:
 		level = slog.LevelError
-	case i.Reason != "":
+	case i.Reason != "" || i.Swallowed:
 		level = slog.LevelWarn
 	}
 	if !l.Enabled(ctx, level) {
@@ -184,6 +184,9 @@ func (i *RoundInfo) log(ctx context.Context, l *slog.Logger) {
 	attrs = append(attrs, slog.Float64("durationMs", milliseconds(i.Duration)))
 	if i.Handler != 0 {
 		attrs = append(attrs, slog.Float64("handlerMs", milliseconds(i.Handler)))
+	}
+	if i.Swallowed {
+		attrs = append(attrs, slog.Bool("swallowed", true))
 	}
 	if i.Cold {
 		attrs = append(attrs, slog.Bool("coldStart", true))

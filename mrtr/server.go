@@ -54,6 +54,10 @@ type ServerOptions struct {
 
 const defaultPageSize = 1000
 
+// DefaultMaxRounds is how many rounds a flow may have where nothing else is
+// said.
+const DefaultMaxRounds = 50
+
 // NewServer returns a server without tools. A nil opts means the zero value.
 // It panics where info lacks a name or a version.
 func NewServer(info protocol.Implementation, opts *ServerOptions) *Server {
@@ -97,7 +101,7 @@ type HandlerOptions struct {
 	RoundTTL      time.Duration // how long a round's state lives; zero: 10 minutes; at most 1 hour
 	FlowTTL       time.Duration // how long a flow may take, all rounds together; zero: 1 hour
 	SessionTTL    time.Duration // how long a handshake client's session id lives; zero: 24 hours; at most 30 days
-	MaxRounds     int           // zero: 50
+	MaxRounds     int           // zero: DefaultMaxRounds
 	MaxYields     int           // how often a flow may yield; zero: 2; negative: never
 	MaxStateBytes int           // length of a token; zero: 128 KiB
 	MaxBodyBytes  int64         // zero: 1 MiB
@@ -150,7 +154,7 @@ func (s *Server) Handler(opts HandlerOptions) (http.Handler, error) {
 	setDefault(&opts.RoundTTL, 10*time.Minute)
 	setDefault(&opts.FlowTTL, time.Hour)
 	setDefault(&opts.SessionTTL, 24*time.Hour)
-	setDefault(&opts.MaxRounds, 50)
+	setDefault(&opts.MaxRounds, DefaultMaxRounds)
 	setDefault(&opts.MaxYields, 2)
 	setDefault(&opts.MaxStateBytes, requeststate.DefaultMaxSize)
 	setDefault(&opts.MaxBodyBytes, 1<<20)

@@ -24,7 +24,8 @@ type interview struct {
 	terminal   *prompt.Terminal
 	why        string // why there is no terminal
 
-	said no // what became of the round that is being answered
+	taken map[string]bool // keys whose answers from the command line were sent
+	said  no              // what became of the round that is being answered
 }
 
 // no says whether the user said no in the last round that was answered.
@@ -66,6 +67,10 @@ func (i *interview) answer(ctx context.Context, h *client.Handlers, q client.Que
 
 func (i *interview) find(ctx context.Context, h *client.Handlers, q client.Question) (jsontext.Value, error) {
 	if text, ok := i.given.take(q.Key); ok {
+		if i.taken == nil {
+			i.taken = make(map[string]bool)
+		}
+		i.taken[q.Key] = true
 		return read(q, text)
 	}
 	if i.terminal == nil && (q.Method == protocol.MethodElicit || q.Method == protocol.MethodCreateMessage && i.sampleWith == "") {
@@ -99,6 +104,9 @@ func (i *interview) unanswered(q client.Question) error {
 		hint += "{" + strings.Join(fields, ",") + "}'"
 	}
 	text := fmt.Sprintf("question %q has no answer, and %s", q.Key, i.why)
+	if i.taken[q.Key] {
+		text = fmt.Sprintf("question %q was answered and is asked again, there is no further answer, and %s", q.Key, i.why)
+	}
 	if p.Message != "" {
 		text += fmt.Sprintf(": %q", p.Message)
 	}

@@ -2,6 +2,9 @@ package mrtrtest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,9 +30,12 @@ type Raw string
 
 // Sequence answers a question that comes several times: one element each time,
 // the last one from then on.
-func Sequence(answers ...any) any { return &sequence{answers} }
+func Sequence(answers ...any) any { return &sequence{rest: answers} }
 
-type sequence struct{ rest []any }
+type sequence struct {
+	rest  []any
+	spent bool // the last one was given
+}
 
 func (a Answers) respond(asked protocol.InputRequests) (map[string]any, error) {
 	out := make(map[string]any, len(asked))
@@ -40,7 +46,7 @@ func (a Answers) respond(asked protocol.InputRequests) (map[string]any, error) {
 		}
 		if s, ok := answer.(*sequence); ok {
 			answer = s.rest[0]
-			if len(s.rest) > 1 {
+			if s.spent = len(s.rest) == 1; !s.spent {
 				s.rest = s.rest[1:]
 			}
 		}
@@ -53,6 +59,18 @@ func (a Answers) respond(asked protocol.InputRequests) (map[string]any, error) {
 		}
 	}
 	return out, nil
+}
+
+// unfit returns an error for an answer that the server could not use, where
+// there is no other one left to give.
+func (a Answers) unfit(invalid map[string][]string) error {
+	for _, key := range slices.Sorted(maps.Keys(invalid)) {
+		if s, ok := a[key].(*sequence); ok && !s.spent {
+			continue
+		}
+		return fmt.Errorf("the answer to %q does not fit: %s", key, strings.Join(invalid[key], ", "))
+	}
+	return nil
 }
 
 // respond returns the result that answers q; nil leaves the question open.

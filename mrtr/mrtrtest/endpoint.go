@@ -69,6 +69,7 @@ type local struct {
 	maxRounds int
 	swallowed bool
 	misuse    error
+	cause     error // of the last request's failure
 }
 
 func newLocal(newServer func() *mrtr.Server, fresh bool, configure []func(*mrtr.HandlerOptions)) *Endpoint {
@@ -118,7 +119,9 @@ func (l *local) make() (http.Handler, error) {
 		return now().Add(l.ahead)
 	}
 	opts.Observers = append(opts.Observers, l.observer())
-	l.maxRounds = opts.MaxRounds
+	if l.maxRounds = opts.MaxRounds; l.maxRounds == 0 {
+		l.maxRounds = mrtr.DefaultMaxRounds
+	}
 	return l.newServer().Handler(opts)
 }
 

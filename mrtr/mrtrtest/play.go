@@ -96,12 +96,16 @@ func (p *Played) Text() string {
 // compares, and fails the test where the handler would not be the same in the
 // next round: what it asks depends on time, randomness or the order of a map, a
 // step's value does not survive JSON, an error of an ask was swallowed, a form
-// cannot be expressed.
+// cannot be expressed. What the server would log of a call that failed goes to
+// the test's log.
 func Play(tb testing.TB, e *Endpoint, call Call) *Played {
 	tb.Helper()
 	p, err := play(e, call)
 	if err != nil {
 		tb.Fatalf("mrtrtest: %v", err)
+	}
+	if cause := e.cause(); cause != nil && (p.Error != nil || p.Result.IsError) {
+		tb.Logf("mrtrtest: the last round failed, and the server's log says: %v", cause)
 	}
 	return p
 }
@@ -146,6 +150,17 @@ func play(e *Endpoint, call Call) (*Played, error) {
 				return nil, fmt.Errorf("round %d: reading the result: %w", n, err)
 			}
 			return p, nil
+		}
+		var meta struct {
+			Meta struct {
+				Invalid map[string][]string `json:"io.github.mrtr-lambda/invalidInputResponses"`
+			} `json:"_meta"`
+		}
+		if err := json.Unmarshal(reply.Result, &meta); err != nil {
+			return nil, fmt.Errorf("round %d: reading _meta: %w", n, err)
+		}
+		if err := call.Answers.unfit(meta.Meta.Invalid); err != nil {
+			return nil, fmt.Errorf("round %d: %w", n-1, err)
 		}
 		last := p.Last()
 		last.State, last.Asked = asks.RequestState, asks.InputRequests

@@ -2,6 +2,7 @@ package mrtrtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,17 @@ var wrong = map[string]struct {
 		}
 		return mrtr.Text("done"), nil
 	}, "replaying the round"},
+	"key": {func(_ context.Context, c *mrtr.Call, _ in) (*mrtr.Result, error) {
+		_, err := mrtr.Ask[name](c, fmt.Sprint("key", rand.Int64()), "Who?")
+		return mrtr.Text("done"), err
+	}, "does the key depend on time"},
+	"an answer that does not fit": {func(_ context.Context, c *mrtr.Call, _ in) (*mrtr.Result, error) {
+		_, err := mrtr.Ask[name](c, "unfit", "Who?")
+		return mrtr.Text("done"), err
+	}, `round 1: the answer to "unfit" does not fit: /name is required`},
+	"a failure": {func(_ context.Context, c *mrtr.Call, _ in) (*mrtr.Result, error) {
+		return nil, errors.New("the database is down")
+	}, "the server's log says: the database is down"},
 	"swallowed": {func(_ context.Context, c *mrtr.Call, _ in) (*mrtr.Result, error) {
 		n, _ := mrtr.Ask[name](c, "name", "Who are you?")
 		return mrtr.Text("Hello, " + n.Name), nil
@@ -68,7 +80,10 @@ func TestWrong(t *testing.T) {
 	if which := os.Getenv("MRTRTEST_WRONG"); which != "" {
 		srv := mrtr.NewServer(protocol.Implementation{Name: "test", Version: "1"}, nil)
 		mrtr.AddTool(srv, mrtr.Tool{Name: "wrong"}, wrong[which].handle)
-		mrtrtest.Play(t, mrtrtest.Local(srv), mrtrtest.Call{Name: "wrong", Answers: mrtrtest.Answers{"name": name{"Alice"}, "sure": map[string]any{"ok": true}}})
+		played := mrtrtest.Play(t, mrtrtest.Local(srv), mrtrtest.Call{Name: "wrong", Answers: mrtrtest.Answers{
+			"name": name{"Alice"}, "sure": map[string]any{"ok": true}, "unfit": map[string]any{"nmae": "Bob"},
+		}})
+		require.False(t, played.Result.IsError)
 		return
 	}
 	for which, tt := range wrong {

@@ -20,6 +20,7 @@ func (l *local) observer() mrtr.Observer {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.swallowed = l.swallowed || info.Swallowed
+			l.cause = info.Err
 			if info.Reason == "misuse" {
 				l.misuse = info.Err
 			}
@@ -41,6 +42,16 @@ func (e *Endpoint) misused(call Call) error {
 	return err
 }
 
+// cause returns what the server would log of the last request.
+func (e *Endpoint) cause() error {
+	if e.local == nil {
+		return nil
+	}
+	e.local.mu.Lock()
+	defer e.local.mu.Unlock()
+	return e.local.cause
+}
+
 // replay runs the round that has just asked once more, from its own state and
 // without answers. All that the handler has done is in the log, so it must come
 // to the same questions; where it does not, something above the ask changes by
@@ -58,7 +69,7 @@ func (e *Endpoint) replay(call Call, n int, asked Round) error {
 		return errSwallowed
 	case len(asked.Asked) == 0: // a yield: the next round does not stand where this one did
 		return nil
-	case limit > 0 && n+1 >= limit:
+	case n+1 >= limit:
 		return nil
 	}
 	call.Edit = nil
@@ -81,7 +92,10 @@ func (e *Endpoint) replay(call Call, n int, asked Round) error {
 	}
 	for i, q := range asked.Asked {
 		other := reply.Result.InputRequests[i]
-		if q.Key != other.Key || q.Method != other.Method || string(q.Params) != string(other.Params) {
+		if q.Key != other.Key {
+			return fmt.Errorf("replaying the round asked %q in place of %q: does the key depend on time, randomness or the order of a map?", other.Key, q.Key)
+		}
+		if q.Method != other.Method || string(q.Params) != string(other.Params) {
 			return fmt.Errorf("replaying the round changed question %q: does something above the ask depend on time, randomness or the order of a map?\nfirst: %s\nthen:  %s", q.Key, q.Params, other.Params)
 		}
 	}
