@@ -32,8 +32,10 @@ type Options struct {
 	// of, which is why nothing is the default. Nil: with that variable set the
 	// program does not start.
 	SingleUse func(cfg aws.Config, table string) (mrtr.SingleUseStore, error)
-	// Observers are told of every request, beside those that the settings ask for.
-	Observers []mrtr.Observer
+	// Configure may change how the server is served, after the settings have been
+	// read: its middleware, observers, yields, whether anonymous callers may
+	// confirm. Nil: no change.
+	Configure func(*mrtr.HandlerOptions)
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
 }
@@ -94,7 +96,10 @@ func run(opts Options, newServer func() *mrtr.Server) error {
 		MaxReplyBytes:  s.maxReplyBytes(),
 		AllowedOrigins: s.origins, AllowLoopbackOrigins: !s.onLambda, AllowAnonymous: !s.onLambda,
 		SingleUse: singleUse,
-		Now:       opts.Now, Logger: logger, Observers: opts.Observers,
+		Now:       opts.Now, Logger: logger,
+	}
+	if opts.Configure != nil {
+		opts.Configure(&options)
 	}
 	flush, err := s.observe(&options, logger)
 	if err != nil {
