@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,39 +19,60 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mrtr-lambda/mrtr-lambda/mrtr/lambdahttp/lambdatest"
+	"github.com/mrtr-lambda/mrtr-lambda/conformance/fixture"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/awslambda"
+	"github.com/mrtr-lambda/mrtr-lambda/mrtr/protocol"
 )
 
-// bootstrap is the binary of functions/mcp.
-var bootstrap string
+// asEndpoint is in the environment of a process of this test's binary that is to
+// be an endpoint instead.
+const asEndpoint = "SMOKE_TEST_ENDPOINT"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asEndpoint) != "" {
+		awslambda.Main(newServer)
+	}
 	os.Unsetenv("AWS_CA_BUNDLE")
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "smoke")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		bootstrap = filepath.Join(dir, "bootstrap")
-		return m.Run()
-	}())
+	os.Exit(m.Run())
 }
 
-// build builds the bootstrap, once.
-func build(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat(bootstrap); err != nil {
-		require.NoError(t, lambdatest.Build(t.Context(), ".", "../../functions/mcp", bootstrap))
+// newServer returns a server with the tools of the contract, and one that asks
+// and confirms as refund_order does.
+func newServer() *mrtr.Server {
+	srv := mrtr.NewServer(protocol.Implementation{Name: "smoke", Version: "1"}, nil)
+	fixture.Register(srv)
+	type refund struct {
+		Order  string `json:"order"`
+		Reason string `json:"reason"`
 	}
+	mrtr.AddTool(srv, mrtr.Tool{Name: "refund_order"}, func(_ context.Context, c *mrtr.Call, _ struct{}) (*mrtr.Result, error) {
+		r, err := mrtr.Ask[refund](c, "order", "Which order, and why?")
+		if err != nil {
+			return nil, err
+		}
+		if err := mrtr.Confirm(c, "confirm", "Refund "+r.Order+"?"); err != nil {
+			return nil, err
+		}
+		return mrtr.Text("Refunded."), nil
+	})
+	return srv
+}
+
+// bootstrap returns the binary of an endpoint with those tools, which needs
+// asEndpoint in its environment.
+func bootstrap(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
 }
 
 // startLocal runs the endpoint as make run does and returns its URL.
-func startLocal(t *testing.T, env ...string) string {
+func startLocal(t *testing.T) string {
 	t.Helper()
-	build(t)
-	cmd := exec.CommandContext(t.Context(), bootstrap, "-addr", "127.0.0.1:0")
-	cmd.Env = append([]string{"AWS_CONFIG_FILE=" + os.DevNull}, env...)
+	cmd := exec.CommandContext(t.Context(), bootstrap(t), "-addr", "127.0.0.1:0")
+	cmd.Env = []string{asEndpoint + "=1", "AWS_CONFIG_FILE=" + os.DevNull}
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -13,14 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mrtr-lambda/mrtr-lambda/functions/mcp/tools"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/kmskeys/kmstest"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/lambdahttp/lambdatest"
 	"github.com/mrtr-lambda/mrtr-lambda/mrtr/requeststate"
 )
 
-// TestLocal judges the endpoint that make run serves.
+// TestLocal judges an endpoint as make run serves it.
 func TestLocal(t *testing.T) {
 	out, ok := smoke(t, nil, "-origin", "http://localhost:3000", startLocal(t))
 	require.True(t, ok, out)
@@ -32,10 +31,9 @@ func TestLocal(t *testing.T) {
 	require.Regexp(t, `(?m)^many at once, later rounds +40 `, out)
 }
 
-// TestGateway judges the deployed binary behind each kind of gateway: open, and
-// with tokens that it checks.
+// TestGateway judges a function behind each kind of gateway: open, and with
+// tokens that it checks.
 func TestGateway(t *testing.T) {
-	build(t)
 	fake := kmstest.NewServer(kmstest.Options{})
 	t.Cleanup(fake.Close)
 	for _, kind := range []lambdatest.Kind{lambdatest.HTTPAPI, lambdatest.REST, lambdatest.FunctionURL} {
@@ -43,7 +41,7 @@ func TestGateway(t *testing.T) {
 			t.Run(map[bool]string{false: "none ", true: "jwt "}[protected]+string(kind), func(t *testing.T) {
 				server := httptest.NewUnstartedServer(nil)
 				url := "http://" + server.Listener.Addr().String() + "/mcp"
-				env := append(fake.Env(), "MRTR_KMS_KEY_ID="+fake.CreateKey(kmstest.KeyOptions{}).ARN, "MRTR_AUDIENCE="+url,
+				env := append(fake.Env(), asEndpoint+"=1", "MRTR_KMS_KEY_ID="+fake.CreateKey(kmstest.KeyOptions{}).ARN, "MRTR_AUDIENCE="+url,
 					"MRTR_ALLOWED_ORIGINS=https://app.example")
 				secrets := map[string]string{}
 				want := map[string]int{"pass": 18, "skip": 4}
@@ -55,7 +53,7 @@ func TestGateway(t *testing.T) {
 				} else {
 					env = append(env, "MRTR_AUTH=none")
 				}
-				api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap, Instances: 4, Env: env})
+				api, err := lambdatest.Start(t.Context(), lambdatest.Options{Bootstrap: bootstrap(t), Instances: 4, Env: env})
 				require.NoError(t, err)
 				t.Cleanup(func() { api.Close() })
 				server.Config.Handler = api.HTTPHandler(kind)
@@ -80,7 +78,7 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-// inProcess is the endpoint's server with a clock of the test's.
+// inProcess is the server with a clock of the test's.
 type inProcess struct {
 	http.Handler
 	late time.Duration // added to the time
@@ -90,7 +88,7 @@ func newInProcess(t *testing.T) *inProcess {
 	keys, err := requeststate.NewStaticKeys(make([]byte, requeststate.MinSecretSize))
 	require.NoError(t, err)
 	p := new(inProcess)
-	p.Handler, err = tools.NewServer().Handler(mrtr.HandlerOptions{
+	p.Handler, err = newServer().Handler(mrtr.HandlerOptions{
 		Keys: keys, Audience: "smoke", RoundTTL: time.Minute, AllowAnonymous: true,
 		Now: func() time.Time { return time.Now().Add(p.late) },
 	})

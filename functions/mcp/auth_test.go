@@ -58,6 +58,7 @@ func (i *oidcIssuer) bearer(t *testing.T, subject, audience, scope string) strin
 // TestAuthorization drives the real binary, with tokens checked in it, behind
 // each kind of gateway.
 func TestAuthorization(t *testing.T) {
+	needContract(t)
 	const resource = "https://mcp.example.com/mcp"
 	fake := kmstest.NewServer(kmstest.Options{})
 	t.Cleanup(fake.Close)

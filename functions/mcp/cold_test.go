@@ -148,7 +148,11 @@ func discreet(t *testing.T, logs string, bodies ...string) {
 
 func (w *world) last() served { return w.served[len(w.served)-1] }
 
-const multiRound = "test_incomplete_result_multi_round"
+// Tools of the contract.
+const (
+	elicitation = "test_tool_with_elicitation"
+	multiRound  = "test_incomplete_result_multi_round"
+)
 
 // play plays the two-question flow. before, where it is not nil, runs before
 // each round and may change the world and the request.
@@ -198,6 +202,7 @@ func (w *world) requireDone(played *mrtrtest.Played, calls ...int) {
 // TestColdRounds plays a flow with the real binary, a new process for each
 // round.
 func TestColdRounds(t *testing.T) {
+	needContract(t)
 	const epoch = 15 * time.Minute
 	for {
 		w := newWorld(t)

@@ -47,6 +47,7 @@ func raceBinary(t *testing.T) string {
 // TestConcurrentFlows plays flows side by side in one process, which gets
 // several requests at one time from its very start.
 func TestConcurrentFlows(t *testing.T) {
+	needContract(t)
 	t.Parallel()
 	binary := raceBinary(t)
 	for _, mode := range []string{"buffered", "stream"} {

@@ -44,6 +44,7 @@ func TestFIPSModule(t *testing.T) {
 // TestFIPSOnly plays flows of the real binary under approved algorithms alone:
 // states, KMS over TLS, signatures of requests to it, and tokens.
 func TestFIPSOnly(t *testing.T) {
+	needContract(t)
 	t.Parallel()
 	fake := kmstest.NewServer(kmstest.Options{TLS: true})
 	t.Cleanup(fake.Close)

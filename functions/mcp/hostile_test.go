@@ -67,8 +67,8 @@ func TestHostileStates(t *testing.T) {
 		calls  int // to KMS in the last round, beside the one of the start
 	}{
 		{name: "another tool", reason: "target", last: func(r *mrtrtest.Request) {
-			r.Params["name"] = "test_tool_with_elicitation"
-			r.Header.Set("Mcp-Name", "test_tool_with_elicitation")
+			r.Params["name"] = elicitation
+			r.Header.Set("Mcp-Name", elicitation)
 		}},
 		{name: "other arguments", reason: "arguments", last: func(r *mrtrtest.Request) {
 			r.Params["arguments"] = map[string]any{"city": "Graz"}

@@ -254,10 +254,10 @@ func TestEventsOfOtherShapes(t *testing.T) {
 					require.NotContains(t, string(res.Payload)+res.Logs, "not-a-secret")
 				})
 			}
-			res, err := api.Invoke(t.Context(), event(t, lambdatest.FunctionURL, "test_tool_with_elicitation", `{}`))
+			res, err := api.Invoke(t.Context(), event(t, lambdatest.FunctionURL, "unheard-of", `{}`))
 			require.NoError(t, err)
 			require.Equal(t, pid, res.PID)
-			require.Contains(t, string(res.Payload), "-32021", "which a client without elicitation is told")
+			require.Contains(t, string(res.Payload), "-32602", "which the caller of an unknown tool is told")
 		})
 	}
 }

@@ -56,6 +56,7 @@ func (l *local) end(t *testing.T, sig os.Signal) string {
 
 // TestLocal serves on a free port until a signal ends it.
 func TestLocal(t *testing.T) {
+	needContract(t)
 	fake := kmstest.NewServer(kmstest.Options{})
 	t.Cleanup(fake.Close)
 	for _, tt := range []struct {

@@ -91,6 +91,7 @@ func (f *front) send(t *testing.T, r *http.Request) *lambdatest.Reply {
 // TestPaths: under stages and base paths the endpoint's own URLs are right, and
 // what it says of itself comes from its settings alone.
 func TestPaths(t *testing.T) {
+	needContract(t)
 	t.Parallel()
 	fake := kmstest.NewServer(kmstest.Options{})
 	t.Cleanup(fake.Close)

@@ -16,6 +16,7 @@ import (
 // TestRegions plays flows whose rounds go to two regions in turn, a new process
 // of the real binary each.
 func TestRegions(t *testing.T) {
+	needContract(t)
 	t.Parallel()
 	type region struct {
 		kms *kmstest.Server

@@ -84,12 +84,12 @@ func (r *receiver) got() []*spans.Span {
 	return slices.Clone(r.spans)
 }
 
-// build builds functions/mcp with those tags.
+// build builds testdata/endpoint with those tags.
 func build(t *testing.T, tags ...string) (bootstrap string) {
 	t.Helper()
 	os.Unsetenv("AWS_CA_BUNDLE")
 	bootstrap = filepath.Join(t.TempDir(), "bootstrap")
-	require.NoError(t, lambdatest.Build(t.Context(), "../..", "./functions/mcp", bootstrap, tags...))
+	require.NoError(t, lambdatest.Build(t.Context(), ".", "./testdata/endpoint", bootstrap, tags...))
 	return bootstrap
 }
 
