@@ -282,3 +282,34 @@ func TestOriginsThatLookLocal(t *testing.T) {
 		require.Equal(t, ok, serve(t, k.handler, r).status == http.StatusOK, origin)
 	}
 }
+
+// smallWriter is a transport that buffers and can carry little.
+type smallWriter struct {
+	*httptest.ResponseRecorder
+	max int
+}
+
+func (w smallWriter) ReplyFits(body []byte) bool { return w.Body.Len()+len(body) <= w.max }
+
+// A server that may stream is held to what a transport that buffers can carry.
+func TestWriterThatBuffers(t *testing.T) {
+	k := newKit(t, func(s *mrtr.Server) {
+		tool(s, "large", func(context.Context, *mrtr.Call) (*mrtr.Result, error) {
+			return mrtr.Text(strings.Repeat("x", 3<<20)), nil
+		})
+		tool(s, "chatty", func(_ context.Context, c *mrtr.Call) (*mrtr.Result, error) {
+			for i := range 5000 {
+				c.Progress(float64(i+1), 0, strings.Repeat("x", 1000))
+			}
+			return mrtr.Text("done"), nil
+		})
+	}, nil)
+	for name, want := range map[string]string{"large": "-32603", "chatty": `"text":"done"`} {
+		w := smallWriter{httptest.NewRecorder(), 2 << 20}
+		hr := request{name: name, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `",` +
+			strings.Replace(metaWith(`{}`), `"_meta":{`, `"_meta":{"progressToken":1,`, 1) + `}}`}.build()
+		k.handler.ServeHTTP(w, hr)
+		require.Contains(t, w.Body.String(), want, name)
+		require.Less(t, w.Body.Len(), 2<<20, name)
+	}
+}

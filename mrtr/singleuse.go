@@ -14,8 +14,8 @@ import (
 // SingleUseStore remembers which flows have been used up, for Call.SingleUse.
 // Implementations are safe for concurrent use.
 type SingleUseStore interface {
-	// Claim records that a flow (32 hex digits) goes on with these answers, a
-	// digest, and keeps that until the time given. It succeeds again for the
+	// Claim records that a flow (32 hex digits) goes on with these answers and
+	// what was made of them in earlier rounds, a digest, and keeps that until the time given. It succeeds again for the
 	// same digest, and returns an error that wraps ErrClaimed for another one.
 	// It is atomic.
 	Claim(ctx context.Context, flow string, answers [32]byte, until time.Time) error
@@ -29,7 +29,8 @@ type SingleUseStore interface {
 // claimed with other answers.
 var ErrClaimed = errors.New("mrtr: the flow has been used with other answers")
 
-// SingleUse lets a flow pass this point with one set of answers only. Without
+// SingleUse lets a flow pass this point with one set of answers only, and one of
+// what the steps of earlier rounds made of them. Without
 // it a client can go back to an earlier round's state, answer otherwise, and
 // have what follows happen twice. Call it after the last ask and before the
 // first effect, once. A retry of a lost reply has the same answers and passes; a
@@ -52,7 +53,7 @@ func (c *Call) SingleUse(ctx context.Context) error {
 	if c.run.Log().Home != store.Home() {
 		return c.run.Fail(Errorf("This call was begun elsewhere and cannot be finished here. Start it again."))
 	}
-	answers, err := c.run.Answers()
+	answers, err := c.run.Passed()
 	if err != nil {
 		return err
 	}

@@ -96,3 +96,48 @@ func TestSingleUse(t *testing.T) {
 		require.Zero(t, paid.Load())
 	})
 }
+
+// A fork with the same answers, to which a step of an earlier round made
+// something else, is a fork.
+func TestSingleUseStepsOfEarlierRounds(t *testing.T) {
+	type text struct {
+		Text string `json:"text"`
+	}
+	quote, paid := 100, []int(nil)
+	srv := mrtr.NewServer(protocol.Implementation{Name: "test", Version: "1"}, nil)
+	mrtr.AddTool(srv, mrtr.Tool{Name: "pay"}, func(ctx context.Context, c *mrtr.Call, _ struct{}) (*mrtr.Result, error) {
+		if _, err := mrtr.Ask[text](c, "who", "Who?"); err != nil {
+			return nil, err
+		}
+		price, err := mrtr.Step(ctx, c, "quote", func(context.Context) (int, error) { return quote, nil })
+		if err != nil {
+			return nil, err
+		}
+		if _, err := mrtr.Ask[text](c, "sure", "Sure?"); err != nil {
+			return nil, err
+		}
+		late, err := mrtr.Step(ctx, c, "late", func(context.Context) (int, error) { return len(paid), nil }) // differs in a retry, and may
+		if err != nil {
+			return nil, err
+		}
+		if err := c.SingleUse(ctx); err != nil {
+			return nil, err
+		}
+		paid = append(paid, price)
+		return mrtr.Textf("paid %d, %d before", price, late), nil
+	})
+	endpoint := mrtrtest.Local(srv, func(o *mrtr.HandlerOptions) { o.SingleUse = new(mrtr.MemoryStore) })
+	answers := mrtrtest.Answers{"who": text{"bob"}, "sure": text{"yes"}}
+	first := mrtrtest.Play(t, endpoint, mrtrtest.Call{Name: "pay", Answers: answers, Drop: func(n int) bool { return n == 3 }})
+	require.False(t, first.Result.IsError, first.Text())
+	require.Equal(t, []int{100, 100}, paid, "a retry of the last round passes")
+
+	quote = 80
+	fork := mrtrtest.Play(t, endpoint, mrtrtest.Call{Name: "pay", Answers: answers, Edit: func(n int, r *mrtrtest.Request) {
+		if n == 2 {
+			r.Params["requestState"] = first.Rounds[0].State
+		}
+	}})
+	require.True(t, fork.Result.IsError, fork.Text())
+	require.Equal(t, []int{100, 100}, paid)
+}

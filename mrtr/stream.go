@@ -17,7 +17,7 @@ import (
 type stream struct {
 	mu      sync.Mutex
 	w       http.ResponseWriter
-	limit   int // of all that is written, escaped; 0: none
+	limit   int // of all that is written, escaped; 0: none but the writer's own
 	written int // escaped bytes
 	size    int // bytes
 	started bool
@@ -35,6 +35,9 @@ func (s *stream) notify(method string, params any) {
 	defer s.mu.Unlock()
 	event := appendEvent(nil, jsonrpc.AppendNotification(nil, method, b))
 	if s.ended || s.limit > 0 && s.written+escapedLen(event) > s.limit/2 {
+		return
+	}
+	if _, ok := s.w.(replyLimiter); ok && s.limit == 0 && s.size+len(event) > maxBufferedEvents {
 		return
 	}
 	s.start()
@@ -87,8 +90,19 @@ func (s *stream) finish(status int, body []byte) int {
 func (s *stream) fits(body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if l, ok := s.w.(replyLimiter); ok && s.limit == 0 {
+		return l.ReplyFits(body)
+	}
 	return s.limit == 0 || s.written+escapedLen(body) <= s.limit
 }
+
+// replyLimiter is a writer of a transport that buffers although the server may
+// stream, and that knows what it can carry; lambdahttp has one.
+type replyLimiter interface{ ReplyFits(body []byte) bool }
+
+// maxBufferedEvents bounds the events that such a transport is given before the
+// response, in bytes.
+const maxBufferedEvents = 1 << 20
 
 func (s *stream) write(b []byte) {
 	s.size += len(b)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,6 +44,8 @@ func StreamHandler(h http.Handler, opts Options) func(context.Context, jsontext.
 	}
 }
 
+var errStalled = errors.New("lambdahttp: nobody reads the reply")
+
 // streamReply is what the Lambda loop reads a reply from.
 type streamReply struct {
 	io.Reader
@@ -74,6 +77,17 @@ func (a *adapter) stream(x *exchange) io.ReadCloser {
 	w := &streamWriter{pipe: pw}
 	w.v1, w.noBody = x.v1, x.req.Method == http.MethodHead
 	done := make(chan struct{})
+	// A reader that has stalled must not hold a handler past the deadline: what
+	// is left of the margin is for the handler to end and say so.
+	stop := context.AfterFunc(x.req.Context(), func() {
+		t := time.NewTimer(a.opts.Margin / 2)
+		defer t.Stop()
+		select {
+		case <-done:
+		case <-t.C:
+			pr.CloseWithError(errStalled)
+		}
+	})
 	go func() {
 		defer close(done)
 		defer x.cancel()
@@ -85,6 +99,7 @@ func (a *adapter) stream(x *exchange) io.ReadCloser {
 		x.cancel()
 		pr.Close() // fails writes that nobody reads
 		<-done
+		stop()
 		a.replied(x)
 	}}
 }

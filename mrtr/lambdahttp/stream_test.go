@@ -2,6 +2,7 @@ package lambdahttp_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -181,4 +183,28 @@ func TestStreamWhole(t *testing.T) {
 			require.NoError(t, r.Close())
 		})
 	}
+}
+
+// A reply that nobody reads holds its handler no longer than the margin after
+// the deadline.
+func TestStreamStalls(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	defer cancel()
+	failed := make(chan error, 1)
+	r, err := lambdahttp.StreamHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 8<<10)); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}), lambdahttp.Options{Logger: quiet, Margin: 20 * time.Millisecond})(ctx, jsontext.Value(urlRequest("GET", "/", "")))
+	require.NoError(t, err)
+	select {
+	case err := <-failed:
+		require.Error(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the handler is still writing")
+	}
+	require.NoError(t, r.Close())
 }

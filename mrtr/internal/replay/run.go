@@ -13,6 +13,7 @@ import (
 // methods report use from several at once as misuse, and never race. Only Close
 // may come from another goroutine at any time.
 type Run struct {
+	came   int                       // entries that the log had at the start
 	signed bool                      // the log came from a token
 	fresh  map[string]jsontext.Value // answers that came with this request
 
@@ -49,7 +50,7 @@ var (
 // says that it came out of a token, so that only answers to its open group
 // count.
 func NewRun(log Log, signed bool, answers map[string]jsontext.Value) *Run {
-	return &Run{log: log, signed: signed, fresh: answers}
+	return &Run{log: log, came: len(log.Entries), signed: signed, fresh: answers}
 }
 
 // Signed reports whether earlier rounds are in the log.
@@ -135,16 +136,17 @@ func (r *Run) Yield(max int) (bool, error) {
 	return true, r.fail(ErrPending)
 }
 
-// Answers returns, in one way to write them, the answers that the run has
-// passed so far: what a client decided, without what steps made of it.
-func (r *Run) Answers() ([]byte, error) {
+// Passed returns, in one way to write it, what the run has passed so far and a
+// retry of its request would pass as well: answers, and steps that came with the
+// log. Steps that this run took are left out.
+func (r *Run) Passed() ([]byte, error) {
 	if err := r.enter(); err != nil {
 		return nil, err
 	}
 	defer r.leave()
 	var passed Log
-	for _, e := range r.log.Entries[:r.next] {
-		if e.Step == "" {
+	for i, e := range r.log.Entries[:r.next] {
+		if e.Step == "" || i < r.came {
 			passed.Entries = append(passed.Entries, e)
 		}
 	}
