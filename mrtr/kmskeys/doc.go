@@ -9,11 +9,11 @@
 // a secret of its own: one call for each seal and each open, and nothing in
 // memory that could make a second token.
 //
-// In derived mode a key that failed is left alone for a second, or for a minute
-// where it is disabled, denied, not found, not usable or no HMAC_256 key. Until
-// then its failure is the answer. The secret of the epoch that is sealed under
-// now is asked for after a second whatever the trouble, and by the first request
-// after a Start that failed.
+// In derived mode a key that failed is left alone for a second; one that is in
+// AcceptKeyIDs alone for a minute where it is disabled, denied by a policy, not
+// found, not usable or no HMAC_256 key. Until then its failure is the answer. The
+// first request after a Start that failed asks again at once. In strict mode the
+// same holds for keys in AcceptKeyIDs; the key that seals is asked each time.
 //
 // Whoever may call GenerateMac on the key can derive every secret, past and
 // future: use one key a deployment, with a policy that denies all but the

@@ -25,16 +25,6 @@ const (
 	KindUnexpected   Kind = "unexpected"    // an answer that is no use: another key, no MAC, unreadable
 )
 
-// lasting reports whether a failure stays until somebody mends the key, its
-// policy or the settings. All others may be over with the next call.
-func (k Kind) lasting() bool {
-	switch k {
-	case KindDenied, KindNotFound, KindDisabled, KindInvalidState, KindWrongKey:
-		return true
-	}
-	return false
-}
-
 // Error is returned when KMS was asked for a secret and gave none. It wraps
 // requeststate.ErrUnavailable: it says nothing of any token. It holds no part
 // of a request or a reply, and not the AWS SDK's error, which may hold the body
@@ -62,6 +52,19 @@ func (e *Error) Error() string {
 
 // Unwrap returns requeststate.ErrUnavailable.
 func (e *Error) Unwrap() error { return requeststate.ErrUnavailable }
+
+// lasting reports whether a failure stays until somebody mends the key, its
+// policy or the settings. All others may be over with the next call: credentials
+// that KMS does not take are the caller's trouble and not one key's.
+func (e *Error) lasting() bool {
+	switch e.Kind {
+	case KindDenied:
+		return e.Code == "AccessDeniedException"
+	case KindNotFound, KindDisabled, KindInvalidState, KindWrongKey:
+		return true
+	}
+	return false
+}
 
 // toError makes an *Error of what the AWS SDK returned.
 func toError(err error) *Error {

@@ -77,14 +77,114 @@ func TestAcceptedKeyThatFailsIsAskedOnceAMinute(t *testing.T) {
 	}
 }
 
-// Failures that stay until somebody mends the key.
-func TestLastingKinds(t *testing.T) {
-	want := map[Kind]bool{
-		KindDenied: true, KindNotFound: true, KindDisabled: true, KindInvalidState: true, KindWrongKey: true,
-		KindThrottled: false, KindRejected: false, KindInternal: false, KindUnreachable: false, KindNotSent: false, KindUnexpected: false,
+// In strict mode as well: the key in use has a call of its own each, one that
+// was rotated out and fails has not.
+func TestAcceptedKeyThatFailsInStrictMode(t *testing.T) {
+	garbage := func(ctx context.Context, k *Keys, key *kmstest.Key) (errs []error) {
+		for n := range byte(20) {
+			_, err := k.OpenSecret(ctx, requeststate.Header{Mode: strict, Purpose: tool, Fingerprint: fingerprintOf(key.ID)}, requeststate.Salt{n})
+			errs = append(errs, err)
+		}
+		return errs
 	}
-	for kind, lasting := range want {
-		require.Equal(t, lasting, kind.lasting(), kind)
+	w := newWorld(t)
+	old, next := w.key, w.CreateKey(kmstest.KeyOptions{})
+	token := w.seal(t, w.instance(t, Options{Modes: []requeststate.Mode{strict}}), tool)
+	w.SetAlias(alias, next)
+	opts := Options{Modes: []requeststate.Mode{strict}, AcceptKeyIDs: []string{old.ARN}}
+	k := w.instance(t, opts)
+	good := w.seal(t, k, tool)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range garbage(ended, k, old) {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, w.open(k, token, tool), "a caller that left says nothing of the key")
+
+	old.SetState(kmstest.Disabled)
+	w.Reset()
+	for _, err := range garbage(context.Background(), k, old) {
+		requireKind(t, KindDisabled, err)
+	}
+	require.Equal(t, 1, w.took())
+	require.NoError(t, w.open(k, good, tool), "the key in use does not mind")
+	w.Reset()
+	w.add(keyPause - time.Second)
+	garbage(context.Background(), k, old)
+	require.Zero(t, w.took())
+	old.SetState(kmstest.Enabled)
+	w.add(time.Second)
+	require.NoError(t, w.open(k, token, tool))
+	w.Reset()
+	garbage(context.Background(), k, old)
+	require.Equal(t, 20, w.took(), "no secret is shared")
+
+	// Another instance does not know yet which key seals: it may be the listed one.
+	old.SetState(kmstest.Disabled)
+	k = w.instance(t, opts)
+	garbage(context.Background(), k, old)
+	require.Equal(t, 1, w.took())
+	old.SetState(kmstest.Enabled)
+	w.add(callPause)
+	require.NoError(t, w.open(k, token, tool))
+
+	// The key that seals is asked each time.
+	next.SetState(kmstest.Disabled)
+	k = w.instance(t, Options{KeyID: next.ID, Modes: []requeststate.Mode{strict}})
+	w.Reset()
+	for _, err := range garbage(context.Background(), k, next) {
+		requireKind(t, KindDisabled, err)
+	}
+	require.Equal(t, 20, w.took())
+}
+
+// Failures that stay until somebody mends the key.
+func TestLastingFailures(t *testing.T) {
+	want := map[Error]bool{
+		{Kind: KindDenied, Code: "AccessDeniedException"}: true, {Kind: KindNotFound}: true, {Kind: KindDisabled}: true, {Kind: KindInvalidState}: true, {Kind: KindWrongKey}: true,
+		{Kind: KindThrottled}: false, {Kind: KindRejected}: false, {Kind: KindInternal}: false, {Kind: KindUnreachable}: false, {Kind: KindNotSent}: false, {Kind: KindUnexpected}: false,
+		{Kind: KindDenied, Code: "ExpiredTokenException"}: false, {Kind: KindDenied, Code: "UnrecognizedClientException"}: false,
+		{Kind: KindDenied, Code: "InvalidSignatureException"}: false,
+	}
+	for e, lasting := range want {
+		require.Equal(t, lasting, e.lasting(), e)
+	}
+}
+
+// KMS turns one call down, and that call was made for a header that anybody can
+// write. Honest states under the same key and epoch do not pay for it.
+func TestShortDenialIsNoLongOne(t *testing.T) {
+	tests := map[string]struct {
+		code   string
+		listed bool // the key does not seal any more
+		pause  time.Duration
+	}{
+		"denied":                           {"AccessDeniedException", false, callPause},
+		"expired credentials":              {"ExpiredTokenException", false, callPause},
+		"denied, a listed key":             {"AccessDeniedException", true, keyPause},
+		"expired credentials, listed key":  {"ExpiredTokenException", true, callPause},
+		"unknown credentials, listed key":  {"UnrecognizedClientException", true, callPause},
+		"a bad signature, of a listed key": {"InvalidSignatureException", true, callPause},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.add(13 * time.Minute)
+			before, key := classFlow.epochAt(w.now()), w.key
+			token := w.seal(t, w.instance(t, Options{}), tool)
+			w.add(2 * time.Minute)
+			if tt.listed {
+				w.SetAlias(alias, w.CreateKey(kmstest.KeyOptions{}))
+			}
+			k := w.instance(t, Options{AcceptKeyIDs: []string{key.ARN}})
+			w.seal(t, k, tool) // in the epoch at hand
+			w.Fail(1, 400, tt.code)
+			requireKind(t, KindDenied, claim(k, fingerprintOf(key.ID), tool, before))
+			w.add(tt.pause - time.Millisecond)
+			requireKind(t, KindDenied, w.open(k, token, tool))
+			w.add(time.Millisecond)
+			require.NoError(t, w.open(k, token, tool))
+		})
 	}
 }
 
@@ -123,7 +223,7 @@ func TestOutageIsMetOnceASecond(t *testing.T) {
 }
 
 // Whatever is wrong with the key that seals, it is tried again every second, for
-// the epoch at hand; once that succeeds, for all others as well.
+// whichever epoch.
 func TestSealingIsTriedEverySecond(t *testing.T) {
 	w := newWorld(t)
 	w.add(5 * time.Minute)
@@ -139,9 +239,8 @@ func TestSealingIsTriedEverySecond(t *testing.T) {
 		w.add(callPause)
 	}
 	w.key.SetState(kmstest.Enabled)
-	requireKind(t, KindDisabled, claim(k, fingerprintOf(w.key.ID), tool, before))
-	require.NoError(t, claim(k, fingerprintOf(w.key.ID), tool, classFlow.epochAt(w.now())), "a state of this epoch")
 	require.NoError(t, claim(k, fingerprintOf(w.key.ID), tool, before))
+	require.NoError(t, claim(k, fingerprintOf(w.key.ID), tool, classFlow.epochAt(w.now())), "a state of this epoch")
 	require.Equal(t, 5+2, w.Count())
 }
 

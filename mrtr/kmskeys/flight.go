@@ -75,27 +75,27 @@ func (k *Keys) launch(ctx context.Context, ref keyRef, message []byte, finish fu
 	return f
 }
 
-// How long a failure to get an epoch's secret from a key is the answer for all
-// that ask the same key. Without it, whoever writes the fingerprint of a key that
-// fails in front of random bytes would have KMS called once a request. Sealing
-// tries again after callPause whatever the failure was, because until it succeeds
-// nothing is served; a state that was made in the epoch at hand goes with it.
+// How long a failure to get a secret from a key is the answer for all that ask
+// the same key. Without it, whoever writes the fingerprint of a key that fails in
+// front of random bytes would have KMS called once a request. The key that seals
+// is asked again after callPause whatever the failure was and for whichever epoch:
+// until it answers nothing is served, and a header that anybody can write may have
+// been what met the failure. So is every key while it is not known which one seals.
 const (
 	keyPause  = time.Minute // after a lasting failure
 	callPause = time.Second // after any other one
 )
 
-// failureLocked returns the flight whose failure answers for this one, nil where
+// failureLocked returns the flight whose failure is the key's answer, nil where
 // KMS may be asked. Flights that began long ago, in a process that was frozen
 // since then, answer for nothing.
-func (k *Keys) failureLocked(s slot, now time.Time) *flight {
-	f := k.failed[s.ref]
+func (k *Keys) failureLocked(ref string, now time.Time) *flight {
+	f := k.failed[ref]
 	if f == nil {
 		return nil
 	}
 	pause := callPause
-	seals := s.ref == k.key.name && s.start == s.class.epochAt(now)
-	if e, ok := errors.AsType[*Error](f.err); ok && e.Kind.lasting() && !seals {
+	if e, ok := errors.AsType[*Error](f.err); ok && e.lasting() && ref != k.key.name && k.resolved {
 		pause = keyPause
 	}
 	if now.Sub(f.started) >= pause {
@@ -114,7 +114,7 @@ func (k *Keys) fetchLocked(ctx context.Context, ref keyRef, c class, start reque
 	if f := k.flights[s]; f != nil && now.Sub(f.started) <= k.callLimit {
 		return f
 	}
-	if f := k.failureLocked(s, now); f != nil {
+	if f := k.failureLocked(ref.name, now); f != nil {
 		return f
 	}
 	f := k.launch(ctx, ref, derivedMessage(k.audience, c, start), func(f *flight) {

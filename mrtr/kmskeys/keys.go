@@ -44,7 +44,7 @@ type Options struct {
 	// alias ARN of an HMAC_256 key. Required. Behind an alias the key may
 	// change: an instance learns of it with the next epoch, or from a token
 	// under a key that it does not know, for which it asks at most once a
-	// minute.
+	// minute, or once a second while KMS gives no answer.
 	KeyID string
 
 	// AcceptKeyIDs are further keys whose tokens are opened: previous and next

@@ -2,6 +2,7 @@ package kmskeys
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // resolvePause is how long the outcome of asking KMS about an unknown
-// fingerprint holds for all unknown ones.
+// fingerprint holds for all unknown ones. A failure holds for callPause.
 const resolvePause = time.Minute
 
 // OpenSecret returns the secret that a token was sealed under. Whatever can be
@@ -95,12 +96,15 @@ func (k *Keys) askFor(ctx context.Context, h requeststate.Header, c class, salt 
 }
 
 // askAlias asks which key the alias names now, with the message of the token at
-// hand, so that the call also gives its secret. It does so once in resolvePause:
-// until then the outcome, a failure too, is everyone's.
+// hand, so that the call also gives its secret. It does so once in resolvePause,
+// or in callPause after a failure: until then the outcome is everyone's.
 func (k *Keys) askAlias(ctx context.Context, h requeststate.Header, c class, salt requeststate.Salt, now time.Time) (*requeststate.Secret, error) {
 	k.mu.Lock()
 	f, own := k.asked, false
 	var secret *requeststate.Secret
+	if f.landed() && f.err != nil {
+		k.askAgain = f.started.Add(callPause)
+	}
 	if f == nil || !now.Before(k.askAgain) {
 		own = true
 		if h.Mode == requeststate.ModeStrict {
@@ -141,7 +145,7 @@ func (k *Keys) askAlias(ctx context.Context, h requeststate.Header, c class, sal
 // in derived mode, by a call of its own in strict mode.
 func (k *Keys) secretUnder(ctx context.Context, ref keyRef, h requeststate.Header, c class, salt requeststate.Salt) (answer, error) {
 	if h.Mode == requeststate.ModeStrict {
-		return k.ask(ctx, ref, strictMessage(k.audience, h.Purpose, salt))
+		return k.strictSecret(ctx, ref, strictMessage(k.audience, h.Purpose, salt))
 	}
 	k.mu.Lock()
 	if secret := k.secrets[cached{h.Fingerprint, c, h.EpochStart}]; secret != nil {
@@ -151,6 +155,33 @@ func (k *Keys) secretUnder(ctx context.Context, ref keyRef, h requeststate.Heade
 	f := k.fetchLocked(ctx, ref, c, h.EpochStart)
 	k.mu.Unlock()
 	return f.wait(ctx)
+}
+
+// strictSecret makes one token's call. A listed key that failed a moment ago is
+// not asked: its failure is the answer. What a caller that leaves is told is no
+// failure of the key's.
+func (k *Keys) strictSecret(ctx context.Context, ref keyRef, message []byte) (answer, error) {
+	if ref.name == k.key.name {
+		return k.ask(ctx, ref, message)
+	}
+	f := &flight{done: make(chan struct{}), started: k.now()}
+	k.mu.Lock()
+	if failure := k.failureLocked(ref.name, f.started); failure != nil {
+		k.mu.Unlock()
+		return answer{}, failure.err
+	}
+	k.mu.Unlock()
+	a, err := k.ask(ctx, ref, message)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		delete(k.failed, ref.name)
+	} else if _, ok := errors.AsType[*Error](err); ok {
+		f.err = err
+		close(f.done)
+		k.failed[ref.name] = f
+	}
+	return a, err
 }
 
 // refLocked returns what KMS is asked for when a token names this key.

@@ -139,15 +139,20 @@ func TestUnknownFingerprintAsksOnceAMinute(t *testing.T) {
 		requireReason(t, requeststate.ReasonKey, unknown(1))
 		require.Equal(t, 1, w.took())
 
-		// A failure is no answer about a token, and holds for a minute as well.
+		// A failure is no answer about a token, nor about the alias: it holds for
+		// a second.
 		w.add(time.Minute)
 		w.key.SetState(kmstest.Disabled)
 		requireKind(t, KindDisabled, unknown(0))
 		requireKind(t, KindDisabled, unknown(1))
 		require.Equal(t, 1, w.took())
+		w.add(callPause - time.Millisecond)
+		requireKind(t, KindDisabled, unknown(2))
+		require.Zero(t, w.took())
 		w.key.SetState(kmstest.Enabled)
-		w.add(time.Minute)
+		w.add(time.Millisecond)
 		requireReason(t, requeststate.ReasonKey, unknown(0))
+		require.Equal(t, 1, w.took())
 
 		// The call's outcome holds a secret, which goes like all others.
 		require.NotNil(t, k.asked)
@@ -156,6 +161,29 @@ func TestUnknownFingerprintAsksOnceAMinute(t *testing.T) {
 		k.sweepLocked(w.now())
 		k.mu.Unlock()
 		require.Nil(t, k.asked)
+	})
+}
+
+// The call for a made-up fingerprint fails, and the alias has moved: states under
+// the new key are refused service for a second, not a minute.
+func TestFailureHidesAMoveForASecond(t *testing.T) {
+	bothModes(t, func(t *testing.T, m []requeststate.Mode) {
+		w := newWorld(t)
+		k := w.instance(t, Options{Modes: m})
+		w.seal(t, k, tool)
+		w.SetAlias(alias, w.CreateKey(kmstest.KeyOptions{}))
+		token := w.seal(t, w.instance(t, Options{Modes: m}), tool)
+		h := requeststate.Header{Mode: m[0], Purpose: tool, Fingerprint: requeststate.Fingerprint{9}}
+		if m[0] == derived {
+			h.EpochStart = classFlow.epochAt(w.now())
+		}
+		w.SetOutage(true)
+		_, err := k.OpenSecret(context.Background(), h, requeststate.Salt{})
+		requireKind(t, KindUnreachable, err)
+		w.SetOutage(false)
+		requireKind(t, KindUnreachable, w.open(k, token, tool))
+		w.add(callPause)
+		require.NoError(t, w.open(k, token, tool))
 	})
 }
 

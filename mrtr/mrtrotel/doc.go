@@ -15,9 +15,10 @@
 // tracestate, SEP-414), which is where MCP carries it whatever the transport.
 // A span that is in the request's context already, such as that of an HTTP
 // instrumentation in front of the server, is linked; without trace context in
-// _meta it is the parent. HTTP headers are not read. Baggage in _meta comes with
-// the handler's context. A value that is not in the form of W3C Trace Context or
-// W3C Baggage counts as absent, and nothing is said of it anywhere.
+// _meta it is the parent. HTTP headers are not read. Baggage in _meta is
+// dropped unless Options.Baggage asks for it. A value that is not in the form of
+// W3C Trace Context or W3C Baggage counts as absent, and nothing is said of it
+// anywhere.
 //
 // The handler's context carries the span, so that spans of its own are children.
 //

@@ -19,6 +19,12 @@ type Options struct {
 	// trace context instead of making it the parent: for endpoints where a
 	// stranger's decision to sample must not count.
 	NewRoot bool
+
+	// Baggage puts the baggage of the request's _meta in the handler's context.
+	// It is a client's word, and where a propagator of baggage is installed it
+	// goes out with the calls that the handler makes: only for endpoints whose
+	// clients may set it for what lies behind. Without effect with NewRoot.
+	Baggage bool
 }
 
 // Observer returns an observer that opens a span for each request on a tracer of
@@ -71,7 +77,7 @@ func (o *observer) begin(ctx context.Context, info *mrtr.RoundInfo) (context.Con
 		start = append(start, trace.WithNewRoot())
 	}
 	ctx, span := o.tracer.Start(ctx, methodName(info), start...)
-	if b := info.Trace.Baggage; b != "" {
+	if b := info.Trace.Baggage; b != "" && o.opts.Baggage && !o.opts.NewRoot {
 		if members, err := baggage.Parse(b); err == nil {
 			ctx = baggage.ContextWithBaggage(ctx, members)
 		}

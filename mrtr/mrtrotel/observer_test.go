@@ -159,11 +159,12 @@ func TestBadTraceContext(t *testing.T) {
 	}
 }
 
-// TestTracestateAndBaggage: both reach the handler's context.
+// TestTracestateAndBaggage: both reach the handler's context, baggage where it
+// is asked for.
 func TestTracestateAndBaggage(t *testing.T) {
 	var state, member string
 	k := newKit(t, nil)
-	k.handler = serve(t, mrtrotel.Observer(k.provider, nil), func(ctx context.Context, _ *mrtr.RoundInfo) (context.Context, func()) {
+	k.handler = serve(t, mrtrotel.Observer(k.provider, &mrtrotel.Options{Baggage: true}), func(ctx context.Context, _ *mrtr.RoundInfo) (context.Context, func()) {
 		state, member = trace.SpanContextFromContext(ctx).TraceState().String(), baggage.FromContext(ctx).Member("user").Value()
 		return ctx, nil
 	})
@@ -177,6 +178,33 @@ func TestTracestateAndBaggage(t *testing.T) {
 		k.send(request{name: "order", members: arguments, meta: tt.meta})
 		require.Equal(t, tt.state, state, tt.meta)
 		require.Equal(t, tt.member, member, tt.meta)
+	}
+}
+
+// TestBaggageStaysOut: what a client calls baggage goes no further, unless the
+// server wants it and trusts the client's trace. The server's own does.
+func TestBaggageStaysOut(t *testing.T) {
+	own, err := baggage.Parse("deployment=blue")
+	require.NoError(t, err)
+	for name, opts := range map[string]*mrtrotel.Options{
+		"no options":                  nil,
+		"zero value":                  {},
+		"new root":                    {NewRoot: true},
+		"new root, baggage asked for": {NewRoot: true, Baggage: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := "?"
+			k := newKit(t, nil)
+			k.handler = serve(t, mrtrotel.Observer(k.provider, opts), func(ctx context.Context, _ *mrtr.RoundInfo) (context.Context, func()) {
+				seen = baggage.FromContext(ctx).String()
+				return ctx, nil
+			})
+			meta := metaTrace(traceOne) + `,"baggage":"role=root,tenant=acme"`
+			k.send(request{name: "order", members: arguments, meta: meta})
+			require.Empty(t, seen)
+			k.send(request{name: "order", members: arguments, meta: meta, ctx: baggage.ContextWithBaggage(t.Context(), own)})
+			require.Equal(t, own.String(), seen)
+		})
 	}
 }
 
