@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,16 +25,37 @@ type access struct {
 	aws          bool
 	clientID     string
 	clientSecret string
+	issuer       string
 	port         int
+	timeout      time.Duration
 }
 
 // access adds the flags that say so, those of the sign-in too.
 func (f *flags) access() *access {
 	a := f.credentials()
 	f.StringVar(&a.clientID, "client-id", "", "OAuth client to sign in with, an `id`; without, mrtr registers itself")
-	f.StringVar(&a.clientSecret, "client-secret", "", "its secret, @`FILE` or @-")
+	f.StringVar(&a.clientSecret, "client-secret", "", "its secret, @`FILE` or @-; needs --issuer")
+	f.StringVar(&a.issuer, "issuer", "", "authorization server that --client-id is registered with, a `URL`; no other gets it or its secret")
 	f.IntVar(&a.port, "redirect-port", 0, "`port` on this machine that the sign-in comes back to; 0 is any")
+	f.DurationVar(&a.timeout, "timeout", 10*time.Minute, "`time` for all of it, the user's too, such as 90s (10m); 0 is no limit")
 	return a
+}
+
+// within runs a command and ends it when its time is over.
+func (a *access) within(ctx context.Context, run func(context.Context) error) error {
+	if a.timeout < 0 {
+		return usage("", "--timeout is less than 0")
+	}
+	if a.timeout == 0 {
+		return run(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	err := run(ctx)
+	if err != nil && ctx.Err() != nil {
+		return &failure{code: exitFailed, err: fmt.Errorf("not done within %v", a.timeout), hint: "--timeout allows more; 0 is no limit"}
+	}
+	return err
 }
 
 // credentials adds the flags for who does not sign in.
@@ -59,7 +81,7 @@ func (a *access) apply(ctx context.Context, s stdio, u *url.URL, t *mcp.Streamab
 	if err != nil {
 		return fmt.Errorf("finding the place for tokens: %w", err)
 	}
-	o := signin.Options{Dir: filepath.Join(dir, "mrtr", "tokens"), ClientID: a.clientID, Port: a.port}
+	o := signin.Options{Dir: filepath.Join(dir, "mrtr", "tokens"), ClientID: a.clientID, Issuer: a.issuer, Port: a.port}
 	if o.ClientSecret, err = secret(s, "--client-secret", a.clientSecret); err != nil {
 		return err
 	}
@@ -83,6 +105,12 @@ func (a *access) transport(ctx context.Context, s stdio, u *url.URL) (http.Round
 		return nil, usage("", "--aws and --bearer exclude one another")
 	case a.clientSecret != "" && !strings.HasPrefix(a.clientSecret, "@"):
 		return nil, usage("--client-secret @FILE: other users see a command line", "--client-secret is not @FILE")
+	case a.clientSecret != "" && a.issuer == "":
+		return nil, usage("--issuer URL: the secret goes to that authorization server alone", "--client-secret needs --issuer")
+	case a.issuer != "" && a.clientID == "":
+		return nil, usage("--client-id ID: the client that is registered there", "--issuer needs --client-id")
+	case a.issuer != "" && !strings.HasPrefix(a.issuer, "https://") && !strings.HasPrefix(a.issuer, "http://"):
+		return nil, usage("--issuer https://auth.example.com", "--issuer is no address of a server")
 	case a.aws:
 		cfg, err := config.LoadDefaultConfig(ctx)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,14 +60,18 @@ func call(ctx context.Context, s stdio, f *flags) error {
 		return err
 	}
 	i.terminal, i.why = prompt.Open(s.in, s.err, u.Host)
+	return c.access.within(ctx, func(ctx context.Context) error { return c.at(ctx, s, u, i, args[1]) })
+}
 
+// at calls the tool of this name at u and shows what it returns.
+func (c *caller) at(ctx context.Context, s stdio, u *url.URL, i *interview, name string) error {
 	h := i.handlers()
 	session, err := connect(ctx, s, u, h, c.access)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = session.Close() }()
-	outcome, err := c.run(ctx, s, session, h, i, args[1])
+	outcome, err := c.run(ctx, s, session, h, i, name)
 	if err != nil {
 		return err
 	}

@@ -80,14 +80,23 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// maxPages is how many pages a list of tools may have.
+const maxPages = 1000
+
 // tools lists the session's tools, page by page.
 func tools(ctx context.Context, session *mcp.ClientSession) ([]*mcp.Tool, error) {
 	var all []*mcp.Tool
-	for t, err := range session.Tools(ctx, nil) {
+	var p mcp.ListToolsParams
+	for range maxPages {
+		page, err := session.ListTools(ctx, &p)
 		if err != nil {
 			return nil, fmt.Errorf("listing the tools: %w", err)
 		}
-		all = append(all, t)
+		all = append(all, page.Tools...)
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		p = mcp.ListToolsParams{Cursor: page.NextCursor}
 	}
-	return all, nil
+	return nil, fmt.Errorf("listing the tools: there are more than %d pages", maxPages)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -28,6 +29,10 @@ func list(ctx context.Context, s stdio, f *flags) error {
 	if err != nil {
 		return err
 	}
+	return access.within(ctx, func(ctx context.Context) error { return listAt(ctx, s, u, access, *asJSON) })
+}
+
+func listAt(ctx context.Context, s stdio, u *url.URL, access *access, asJSON bool) error {
 	session, err := connect(ctx, s, u, new(client.Handlers), access)
 	if err != nil {
 		return err
@@ -37,7 +42,7 @@ func list(ctx context.Context, s stdio, f *flags) error {
 	if err != nil {
 		return err
 	}
-	if *asJSON {
+	if asJSON {
 		if all == nil {
 			all = []*mcp.Tool{}
 		}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,6 +27,7 @@ func sampleWith(ctx context.Context, command string, p *protocol.CreateMessagePa
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Stdin = bytes.NewReader(append(in, '\n'))
+	cmd.WaitDelay = time.Second // for what it leaves behind
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		last := bytes.TrimSpace(exit.Stderr)

@@ -9,9 +9,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mrtr-lambda/mrtr-lambda/conformance/fixture"
@@ -42,6 +45,12 @@ func setup(env *testscript.Env) error {
 	moved := httptest.NewServer(http.RedirectHandler(good.URL+"/mcp", http.StatusTemporaryRedirect))
 	env.Defer(moved.Close)
 	env.Setenv("MOVED", moved.URL+"/mcp")
+	paged := httptest.NewServer(http.HandlerFunc(pagedServer))
+	env.Defer(paged.Close)
+	env.Setenv("PAGES", paged.URL)
+	silent := httptest.NewServer(http.HandlerFunc(silentServer))
+	env.Defer(silent.Close)
+	env.Setenv("SILENT", silent.URL+"/mcp")
 	env.Setenv("URL", good.URL+"/mcp")
 	env.Setenv("ODD", odd.URL+"/mcp")
 	env.Setenv("XDG_CONFIG_HOME", env.Getenv("WORK")+"/config")
@@ -217,4 +226,40 @@ func oddServer(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+}
+
+// pagedServer has one tool a page, and as many pages as its path says; 0: they
+// never end.
+func pagedServer(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Mcp-Method") != "tools/list" {
+		oddServer(w, r)
+		return
+	}
+	var m struct {
+		ID     jsontext.Value `json:"id"`
+		Params struct {
+			Cursor string `json:"cursor"`
+		} `json:"params"`
+	}
+	_ = json.UnmarshalRead(r.Body, &m)
+	page, _ := strconv.Atoi(m.Params.Cursor)
+	next := ""
+	if pages, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/")); page+1 != pages {
+		next = fmt.Sprintf(`,"nextCursor":"%d"`, page+1)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"public","tools":[{"name":"t%d","inputSchema":{"type":"object"}}]%s}}`, m.ID, page, next)
+}
+
+// silentServer lists its tools in a stream that holds nothing and does not end.
+func silentServer(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Mcp-Method") != "tools/list" {
+		oddServer(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for beat := time.NewTicker(time.Millisecond); r.Context().Err() == nil; <-beat.C {
+		_, _ = io.WriteString(w, ": hello\n\n")
+		_ = http.NewResponseController(w).Flush()
+	}
 }

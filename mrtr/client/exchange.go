@@ -85,11 +85,14 @@ func (t *tap) sending(ctx context.Context, message []byte) (*exchange, error) {
 	return x, nil
 }
 
-// received is told of a message that came for x.
+// received is told of a message that came for x, which may be nil.
 func (x *exchange) received(message []byte) {
 	var m struct {
 		ID     jsontext.Value `json:"id"`
 		Result jsontext.Value `json:"result"`
+	}
+	if x == nil {
+		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -104,6 +107,9 @@ func (x *exchange) received(message []byte) {
 
 // unreadable notes that a message came which is too large to be read.
 func (x *exchange) unreadable() {
+	if x == nil {
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.broken = true

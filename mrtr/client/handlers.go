@@ -21,7 +21,8 @@ type InputHandler func(ctx context.Context, q Question) (jsontext.Value, error)
 
 // Handlers answer what servers ask, one field for each kind of question. What
 // is nil is not declared as a capability. Handlers are called concurrently
-// where calls or sessions are.
+// where calls or sessions are; the requests of one handshake server are answered
+// one at a time.
 type Handlers struct {
 	// Form fills in a form. The content of an accepted form gets the defaults of
 	// the fields that it leaves out, except for those that are null, and is then
@@ -161,7 +162,12 @@ func New(info *mcp.Implementation, h *Handlers, opts *mcp.ClientOptions) *mcp.Cl
 // the handlers answer what a handshake server requests. A kind of question that
 // has no handler is left to the client. The fields of a form are in the order
 // of their names: the SDK does not keep the server's.
+//
+// The requests of a session are answered one at a time, and 100 in all; what
+// comes after is refused. A session of 2026-07-28 or later, where servers send
+// no requests, has all of them refused.
 func (h *Handlers) Middleware() mcp.Middleware {
+	var all gates
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			var result mcp.Result
@@ -175,6 +181,11 @@ func (h *Handlers) Middleware() mcp.Middleware {
 			default:
 				return next(ctx, method, r)
 			}
+			leave, err := all.enter(ctx, r.GetSession())
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
 			q := Question{Method: method}
 			if p := r.GetParams(); p != nil {
 				raw, err := json.Marshal(p, jsonv1.OmitEmptyWithLegacySemantics(true), json.Deterministic(true))

@@ -3,6 +3,9 @@ package client_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -105,4 +108,87 @@ func TestNewKeepsOptions(t *testing.T) {
 	require.NotNil(t, opts.Capabilities.Sampling)
 	require.NotNil(t, opts.ElicitationHandler)
 	require.Nil(t, opts.MultiRoundTrip)
+}
+
+// TestServerRequestsAreBounded holds that a server gets one thing done at a time,
+// and so many in a session.
+func TestServerRequestsAreBounded(t *testing.T) {
+	var now, most, answered atomic.Int32
+	h := fill(nil)
+	h.Sampling = func(context.Context, *protocol.CreateMessageParams) (*protocol.CreateMessageResult, error) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		runtime.Gosched()
+		answered.Add(1)
+		now.Add(-1)
+		return fill(nil).Sampling(t.Context(), nil)
+	}
+	for session := range int32(2) { // each has its own count
+		here, there := mcp.NewInMemoryTransports()
+		ss, err := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(), there, nil)
+		require.NoError(t, err)
+		connectOver(t, here, h, protocol.Version20251125)
+		var refused atomic.Int32
+		var wg sync.WaitGroup
+		for range 120 {
+			wg.Go(func() {
+				_, err := ss.CreateMessage(t.Context(), &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{}})
+				if err == nil {
+					return
+				}
+				if rpc, ok := errors.AsType[*jsonrpc.Error](err); !ok || rpc.Message != "the client answers 100 requests in a session, and no more" {
+					t.Errorf("got error %v", err)
+				}
+				refused.Add(1)
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 1, most.Load())
+		require.EqualValues(t, 100*(session+1), answered.Load())
+		require.EqualValues(t, 20, refused.Load())
+	}
+}
+
+// TestServerRequestsWait holds that a request does not wait longer than its
+// context.
+func TestServerRequestsWait(t *testing.T) {
+	f := &fake{answer: say(done), handshake: true}
+	h := fill(nil)
+	began := make(chan struct{})
+	h.Roots = func(ctx context.Context) ([]protocol.Root, error) {
+		close(began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	session := connect(t, f.start(t), h, protocol.Version20251125)
+	answer := h.Middleware()(nil)
+	first, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := answer(first, "roots/list", &mcp.ListRootsRequest{Session: session, Params: &mcp.ListRootsParams{}})
+		ended <- err
+	}()
+	<-began
+	second, give := context.WithCancel(t.Context())
+	give()
+	_, err := answer(second, "roots/list", &mcp.ListRootsRequest{Session: session, Params: &mcp.ListRootsParams{}})
+	require.Error(t, err)
+	cancel()
+	require.Error(t, <-ended)
+}
+
+// TestServerRequestsOfToday holds that 2026-07-28 has none.
+func TestServerRequestsOfToday(t *testing.T) {
+	f := &fake{answer: say(done)}
+	h := fill(nil)
+	h.Roots = func(context.Context) ([]protocol.Root, error) {
+		t.Error("the handler was called")
+		return nil, nil
+	}
+	session := connect(t, f.start(t), h, "")
+	_, err := h.Middleware()(nil)(t.Context(), "roots/list", &mcp.ListRootsRequest{Session: session, Params: &mcp.ListRootsParams{}})
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
+	require.True(t, ok)
+	require.EqualValues(t, jsonrpc.CodeMethodNotFound, rpc.Code)
 }

@@ -24,6 +24,15 @@ func never(t *testing.T) client.InputHandler {
 	}
 }
 
+// pairs returns n times the same question, for ask.
+func pairs(n int, question string) []string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprint("q", i), question)
+	}
+	return all
+}
+
 // TestResultsRefused holds that nobody is asked and nothing is sent after a
 // result that is not to be trusted.
 func TestResultsRefused(t *testing.T) {
@@ -42,6 +51,8 @@ func TestResultsRefused(t *testing.T) {
 		{"questions no object", `"result":{"resultType":"input_required","inputRequests":[]}`, &client.ResultError{Method: "tools/call", Reason: "inputRequests is not an object of requests"}},
 		{"a question no object", ask("", "q", `1`), &client.ResultError{Method: "tools/call", Reason: "inputRequests is not an object of requests"}},
 		{"state no string", `"result":{"resultType":"input_required","requestState":{"a":"secret"}}`, &client.ResultError{Method: "tools/call", Reason: "requestState is not a string"}},
+		{"state empty", `"result":{"resultType":"input_required","inputRequests":{},"requestState":""}`, &client.ResultError{Method: "tools/call", Reason: "requestState is empty"}},
+		{"too many questions", ask(secretState, pairs(101, good)...), &client.ResultError{Method: "tools/call", Reason: "it asks more than 100 questions"}},
 		{"state null", `"result":{"resultType":"input_required","inputRequests":{},"requestState":null}`, &client.ResultError{Method: "tools/call", Reason: "requestState is not a string"}},
 		{"task without an id", `"result":{"resultType":"task","status":"working"}`, &client.ResultError{Method: "tools/call", Reason: "the task has no taskId or no status"}},
 		{"content no list", `"result":{"resultType":"complete","content":"secret"}`, &client.ResultError{Method: "tools/call", Reason: "it does not have the form of a result"}},
@@ -53,6 +64,7 @@ func TestResultsRefused(t *testing.T) {
 		{"undeclared mode", ask("", "z", `{"method":"elicitation/create","params":{"mode":"url","message":"","url":"https://a.example/"}}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrUndeclared, Detail: "elicitation.url"}},
 		{"unknown mode", ask("", "z", `{"method":"elicitation/create","params":{"mode":"voice"}}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "mode"}},
 		{"an address that is none", ask("", "z", `{"method":"elicitation/create","params":{"mode":"url","message":"","url":"javascript:secret()"}}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "url is not an address of the web"}},
+		{"an address with a user name", ask("", "z", `{"method":"elicitation/create","params":{"mode":"url","message":"","url":"https://bank.example@secret.example/"}}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "url has a user name in it"}},
 		{"no schema", ask("", "z", `{"method":"elicitation/create","params":{"message":"?"}}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "requestedSchema"}},
 		{"a schema that leads out", ask("", "z", form("?", `{"type":"object","properties":{"a":{"$ref":"https://x.example/s"}}}`)), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "requestedSchema"}},
 		{"no params", ask("", "z", `{"method":"elicitation/create"}`), &client.QuestionError{Key: "z", Method: "elicitation/create", Err: client.ErrMalformed, Detail: "params"}},

@@ -121,6 +121,9 @@ func (q *Question) elicitation() (elicitation, error) {
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return e, q.refuse(ErrMalformed, "url is not an address of the web")
 		}
+		if u.User != nil { // it reads as if it led to where the name says
+			return e, q.refuse(ErrMalformed, "url has a user name in it")
+		}
 		return e, nil
 	}
 	return e, q.refuse(ErrMalformed, "mode")

@@ -2,6 +2,7 @@ package client
 
 import (
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -47,11 +48,59 @@ func TestRecorder(t *testing.T) {
 				}
 				r := &recorder{ReadCloser: io.NopCloser(body), exchange: x, events: tt.events, limit: 200}
 				seen, err := io.ReadAll(r)
-				require.NoError(t, err)
-				require.Equal(t, tt.body, string(seen), "what is read is not changed")
+				if len(tt.body) > 200 && !strings.Contains(tt.name, "stream") {
+					require.ErrorIs(t, err, errTooLarge)
+					require.Less(t, len(seen), len(tt.body), "it is read no further")
+					n, err := r.Read(make([]byte, 1))
+					require.Zero(t, n)
+					require.ErrorIs(t, err, errTooLarge)
+				} else {
+					require.NoError(t, err)
+					require.Equal(t, tt.body, string(seen), "what is read is not changed")
+				}
 				require.Equal(t, tt.want, string(x.result))
 				require.Equal(t, tt.broken, x.broken)
 			})
 		}
 	}
+}
+
+// TestEveryResponseIsBounded holds that the limit is that of all responses, those
+// that no call waits for too.
+func TestEveryResponseIsBounded(t *testing.T) {
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		for _, media := range []string{"application/json", "text/event-stream"} {
+			rt := &roundTripper{tap: new(tap), base: always{media, io.MultiReader(strings.NewReader("data: "), endless{})}}
+			r, err := http.NewRequestWithContext(t.Context(), method, "http://a.example/", nil)
+			require.NoError(t, err)
+			resp, err := rt.RoundTrip(r)
+			require.NoError(t, err)
+			n, err := io.Copy(io.Discard, resp.Body)
+			require.ErrorIs(t, err, errTooLarge, "%s %s", method, media)
+			require.LessOrEqual(t, n, int64(maxMessage))
+			require.NoError(t, resp.Body.Close())
+		}
+	}
+}
+
+// always is a server with one answer. Its body ends far beyond the limit.
+type always struct {
+	media string
+	body  io.Reader
+}
+
+func (a always) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {a.media}},
+		Body: io.NopCloser(io.LimitReader(a.body, 2*maxMessage)),
+	}, nil
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }

@@ -2,12 +2,14 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 )
 
-// roundTripper watches the requests of a streamable HTTP transport.
+// roundTripper watches the requests of a streamable HTTP transport, and ends
+// every response that has a message over the limit.
 type roundTripper struct {
 	base http.RoundTripper // nil: http.DefaultTransport
 	tap  *tap
@@ -38,7 +40,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		base = http.DefaultTransport
 	}
 	res, err := base.RoundTrip(r)
-	if err != nil || x == nil || res.Body == nil {
+	if err != nil || res.Body == nil {
 		return res, err
 	}
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -63,23 +65,35 @@ func bodyOf(r *http.Request) ([]byte, error) {
 // that holds some. What it saw is noted before its reader gets it.
 type recorder struct {
 	io.ReadCloser
-	exchange *exchange
+	exchange *exchange // nil: the size counts, not what is said
 	events   bool
 	limit    int // of a message
 
 	buffer []byte // the message, or the stream's line so far
 	data   []byte // of the event so far
 	filled bool   // whether the event has data
-	closed bool   // enough was seen, or too much
+	closed bool   // all was seen, or too much
+	over   bool   // too much
 }
 
-// Read reads from the body.
+// errTooLarge ends a response.
+var errTooLarge = errors.New("client: the server sent a message of more than 64 MiB")
+
+// Read reads from the body. A message over the limit is an error, and nothing
+// after it is read.
 func (r *recorder) Read(p []byte) (int, error) {
+	if r.over {
+		return 0, errTooLarge
+	}
 	n, err := r.ReadCloser.Read(p)
 	if r.closed {
 		return n, err
 	}
-	if r.feed(p[:n]); err == io.EOF {
+	r.feed(p[:n])
+	if r.over {
+		return 0, errTooLarge
+	}
+	if err == io.EOF {
 		r.end()
 	}
 	return n, err
@@ -103,7 +117,7 @@ func (r *recorder) feed(b []byte) {
 func (r *recorder) keep(b []byte) {
 	if len(r.buffer)+len(r.data)+len(b) > r.limit {
 		r.exchange.unreadable()
-		r.closed, r.buffer, r.data = true, nil, nil
+		r.closed, r.over, r.buffer, r.data = true, true, nil, nil
 		return
 	}
 	r.buffer = append(r.buffer, b...)

@@ -131,14 +131,25 @@ func (f *Flow) takeResult(raw jsontext.Value, declared *protocol.ClientCapabilit
 	if m.State != nil && (m.State.Kind() != '"' || json.Unmarshal(m.State, &state) != nil) {
 		return bad("requestState is not a string")
 	}
+	if m.State != nil && state == "" { // it would be left out of the retry
+		return bad("requestState is empty")
+	}
 	if m.Requests == nil && m.State == nil {
 		return bad("it has neither inputRequests nor requestState")
 	}
 	return f.ask(readQuestions(requests, m.Meta), state, declared)
 }
 
+// maxQuestions is how many questions a round may have.
+const maxQuestions = 100
+
+const tooManyQuestions = "it asks more than 100 questions"
+
 // ask begins the next round.
 func (f *Flow) ask(asked []Question, state string, declared *protocol.ClientCapabilities) error {
+	if len(asked) > maxQuestions {
+		return &ResultError{Method: f.method, Reason: tooManyQuestions}
+	}
 	for i := range asked {
 		if err := asked[i].check(declared); err != nil {
 			return err

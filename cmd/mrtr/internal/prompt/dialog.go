@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -102,11 +103,13 @@ func (d *dialog) View() tea.View {
 	return tea.NewView(d.form.View() + "\n" + d.keys)
 }
 
-// host returns the site that an address leads to.
+// host returns the site that an address leads to. Letters beyond ASCII, which can
+// look like others, are escaped.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
-	return u.Host
+	quoted := strconv.QuoteToASCII(u.Host)
+	return quoted[1 : len(quoted)-1]
 }

@@ -20,8 +20,10 @@ import (
 // answer that says so.
 var ErrRefused = errors.New("prompt: refused")
 
-// Terminal is a person at a terminal. It asks one thing at a time.
+// Terminal is a person at a terminal. It is safe for concurrent use: it asks one
+// thing at a time, and what else is to be asked waits. Open makes it.
 type Terminal struct {
+	turn    chan struct{} // holds one element while something is asked
 	in, out *os.File
 	server  string // who asks
 	above   int    // lines of the last head
@@ -34,8 +36,28 @@ func Open(in io.Reader, out io.Writer, server string) (*Terminal, string) {
 	if why != "" {
 		return nil, why
 	}
-	return &Terminal{in: i, out: o, server: Line(server)}, ""
+	return newTerminal(i, o, server), ""
 }
+
+func newTerminal(in, out *os.File, server string) *Terminal {
+	return &Terminal{turn: make(chan struct{}, 1), in: in, out: out, server: Line(server)}
+}
+
+// begin waits until nothing else is asked. Where it returns no error, end must
+// follow.
+func (t *Terminal) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case t.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *Terminal) end() { <-t.turn }
 
 // Files returns in and out where both are a terminal that forms can be drawn on,
 // or says why they are not.
@@ -75,6 +97,10 @@ func (t *Terminal) head(message string, more ...string) {
 
 // Form asks the user to fill in a form. ctrl-d declines, ctrl-c cancels.
 func (t *Terminal) Form(ctx context.Context, q *client.FormQuestion) (protocol.ElicitResult, error) {
+	if err := t.begin(ctx); err != nil {
+		return protocol.ElicitResult{}, err
+	}
+	defer t.end()
 	var invalid []string
 	for _, s := range q.Invalid {
 		invalid = append(invalid, "Not taken: "+s)
@@ -99,6 +125,10 @@ func (t *Terminal) Form(ctx context.Context, q *client.FormQuestion) (protocol.E
 // URL shows the user an address and waits until they say that they are done
 // there, or that they do not go.
 func (t *Terminal) URL(ctx context.Context, q *client.URLQuestion) (protocol.ElicitAction, error) {
+	if err := t.begin(ctx); err != nil {
+		return "", err
+	}
+	defer t.end()
 	t.head(q.Message, "", q.URL, "on the site "+host(q.URL), "")
 	action := protocol.ElicitAccept
 	pick := huh.NewSelect[protocol.ElicitAction]().Title("Open the address, then go on.").Options(
@@ -114,6 +144,10 @@ func (t *Terminal) URL(ctx context.Context, q *client.URLQuestion) (protocol.Eli
 
 // Sample asks the user for what a model would say. ErrRefused: they do not.
 func (t *Terminal) Sample(ctx context.Context, p *protocol.CreateMessageParams) (string, error) {
+	if err := t.begin(ctx); err != nil {
+		return "", err
+	}
+	defer t.end()
 	t.head("A model's answer to:", conversation(p)...)
 	var text string
 	answer := huh.NewText().Title("Your answer in its place").ExternalEditor(false).Value(&text).Validate(func(s string) error {

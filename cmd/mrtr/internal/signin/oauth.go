@@ -2,6 +2,7 @@ package signin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,6 +26,10 @@ type Options struct {
 	// ClientID and ClientSecret are a client that is registered already. Empty:
 	// the client registers itself.
 	ClientID, ClientSecret string
+	// Issuer is the authorization server that the client is registered with; no
+	// other gets its id or its secret. Required with ClientSecret; empty
+	// otherwise: the one that the endpoint names.
+	Issuer string
 	// Port is where on this machine the sign-in comes back to; 0: any.
 	Port int
 	// Patience is how long the user may take. Zero: 5 minutes.
@@ -36,6 +41,9 @@ type Options struct {
 func OAuth(endpoint *url.URL, o Options) (auth.OAuthHandler, error) {
 	if err := private(endpoint); err != nil {
 		return openHandler{}, nil // it is asked without credentials, and cannot demand any
+	}
+	if o.ClientSecret != "" && o.Issuer == "" {
+		return nil, errors.New("signin: a client secret without the authorization server that it is for")
 	}
 	h := &handler{endpoint: endpoint.String(), options: o, store: store{o.Dir}}
 	k, err := h.store.read(h.endpoint)
@@ -118,13 +126,13 @@ func (h *handler) signIn(ctx context.Context, r *http.Request, resp *http.Respon
 
 func (h *handler) newInner(l *loopback) (*auth.AuthorizationCodeHandler, error) {
 	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: l.url, AuthorizationCodeFetcher: l.fetch, RequestRefreshToken: true,
+		Client: client(), RedirectURL: l.url, AuthorizationCodeFetcher: l.fetch, RequestRefreshToken: true,
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			return h.saving(c, t), h.store.write(keep(h.endpoint, c, t))
 		},
 	}
 	if h.options.ClientID != "" {
-		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: h.options.ClientID}
+		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: h.options.ClientID, Issuer: h.options.Issuer}
 		if h.options.ClientSecret != "" {
 			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: h.options.ClientSecret}
 		}
@@ -137,9 +145,23 @@ func (h *handler) newInner(l *loopback) (*auth.AuthorizationCodeHandler, error) 
 	return auth.NewAuthorizationCodeHandler(c)
 }
 
+// client returns what talks to the authorization server. Where that redirects a
+// request, which holds a code, a token or a secret, it goes nowhere.
+func client() *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if via[0].Method != http.MethodGet {
+			return fmt.Errorf("signin: %q redirects what is meant for it alone", via[0].URL.Host)
+		}
+		if len(via) >= 10 {
+			return errors.New("signin: too many redirects")
+		}
+		return nil
+	}}
+}
+
 // saving returns a source that keeps the tokens it refreshes.
 func (h *handler) saving(c *oauth2.Config, t *oauth2.Token) oauth2.TokenSource {
-	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: 30 * time.Second})
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, client())
 	return &savingSource{handler: h, config: c, inner: c.TokenSource(ctx, t), last: t}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,4 +155,88 @@ func TestStore(t *testing.T) {
 	k, err = s.read("https://a.example/mcp")
 	require.NoError(t, err)
 	require.Nil(t, k)
+}
+
+// TestSecretStaysWithItsIssuer holds that a client's secret goes to the
+// authorization server that it is for, whichever one the endpoint names.
+func TestSecretStaysWithItsIssuer(t *testing.T) {
+	var mu sync.Mutex
+	var got []string // what came to the token endpoint
+	mux := http.NewServeMux()
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	says := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, strings.ReplaceAll(text, "BASE", srv.URL))
+		}
+	}
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+srv.URL+`/resource"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	mux.HandleFunc("/resource", says(`{"resource":"BASE/mcp","authorization_servers":["BASE"]}`))
+	mux.HandleFunc("/.well-known/oauth-authorization-server", says(`{"issuer":"BASE","authorization_endpoint":"BASE/authorize",
+		"token_endpoint":"BASE/token","response_types_supported":["code"],"code_challenge_methods_supported":["S256"],
+		"token_endpoint_auth_methods_supported":["client_secret_post"]}`))
+	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.FormValue("client_secret"))
+		says(`{"access_token":"a","token_type":"Bearer"}`)(w, r)
+	})
+	for _, tt := range []struct {
+		issuer string
+		err    string
+		want   []string
+	}{
+		{"https://auth.example", "does not match", nil},
+		{srv.URL, "", []string{"the secret"}},
+	} {
+		got = nil
+		o := Options{Dir: t.TempDir(), ClientID: "mine", ClientSecret: "the secret", Issuer: tt.issuer}
+		o.Show = func(address string) error {
+			u, err := url.Parse(address)
+			if err != nil {
+				return err
+			}
+			go func() {
+				resp, err := http.Get(u.Query().Get("redirect_uri") + "?code=c&state=" + u.Query().Get("state"))
+				if err == nil {
+					_ = resp.Body.Close()
+				}
+			}()
+			return nil
+		}
+		h, err := OAuth(address(t, srv.URL+"/mcp"), o)
+		require.NoError(t, err)
+		resp, err := http.Get(srv.URL + "/mcp")
+		require.NoError(t, err)
+		err = h.Authorize(t.Context(), resp.Request, resp)
+		if tt.err == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, tt.err)
+		}
+		require.Equal(t, tt.want, got)
+	}
+	_, err := OAuth(address(t, srv.URL+"/mcp"), Options{ClientID: "mine", ClientSecret: "the secret"})
+	require.ErrorContains(t, err, "without the authorization server")
+	require.NotContains(t, err.Error(), "the secret")
+}
+
+// TestRefreshIsNotRedirected holds that a refresh token and a secret go where
+// they are for and nowhere else.
+func TestRefreshIsNotRedirected(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("sent to another place") }))
+	defer other.Close()
+	srv := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer srv.Close()
+	h := &handler{store: store{t.TempDir()}}
+	source := h.saving(
+		&oauth2.Config{ClientID: "me", ClientSecret: "hidden", Endpoint: oauth2.Endpoint{TokenURL: srv.URL, AuthStyle: oauth2.AuthStyleInParams}},
+		&oauth2.Token{AccessToken: "access", RefreshToken: "refresh", Expiry: time.Unix(1, 0)})
+	_, err := source.Token()
+	require.ErrorContains(t, err, "meant for it alone")
+	require.NotContains(t, err.Error(), "hidden")
 }
