@@ -254,14 +254,17 @@ func urlRequired(c *Call, requests protocol.InputRequests) error {
 	var data protocol.URLElicitationRequiredData
 	for _, q := range requests {
 		var p struct {
-			Mode string `json:"mode"`
-			protocol.ElicitURLParams
+			Mode    string `json:"mode"`
+			Message string `json:"message"`
+			URL     string `json:"url"`
 		}
 		if c.request.version != protocol.Version20251125 || q.Method != protocol.MethodElicit || unmarshal(q.Params, &p) != nil || p.Mode != protocol.ElicitURL {
 			return nil
 		}
-		p.ElicitURLParams.ElicitationID = q.Key + "-" + rand.Text()
-		data.Elicitations = append(data.Elicitations, p.ElicitURLParams)
+		data.Elicitations = append(data.Elicitations, protocol.ElicitURLParams{Message: p.Message, URL: p.URL, ElicitationID: q.Key + "-" + rand.Text()})
+	}
+	if data.Elicitations == nil { // a yield never comes here; nothing is asked by nothing
+		return nil
 	}
 	return fail(http.StatusOK, protocol.CodeURLElicitationRequired, "URL elicitation required").with(data)
 }

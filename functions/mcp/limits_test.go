@@ -106,8 +106,8 @@ func TestHandlersThatTakeTooLong(t *testing.T) {
 		{"the HTTP API gives up", lambdatest.Options{Timeout: time.Hour, Env: []string{"MRTR_GATEWAY_TIMEOUT=1s"}}, lambdatest.HTTPAPI},
 		{"the REST API gives up", lambdatest.Options{Timeout: time.Hour, Env: []string{"MRTR_GATEWAY_TIMEOUT=1s"}}, lambdatest.REST},
 		{"the REST API gives up on a stream", lambdatest.Options{Timeout: time.Hour, Env: []string{"MRTR_GATEWAY_TIMEOUT=1s", "MRTR_RESPONSE_MODE=stream"}}, lambdatest.REST},
-		{"Lambda's time is up", lambdatest.Options{Timeout: 3 * time.Second}, lambdatest.HTTPAPI},
-		{"Lambda's time is up in a stream", lambdatest.Options{Timeout: 3 * time.Second, Env: []string{"MRTR_RESPONSE_MODE=stream"}}, lambdatest.FunctionURL},
+		{"Lambda's time is up", lambdatest.Options{Timeout: 6 * time.Second}, lambdatest.HTTPAPI},
+		{"Lambda's time is up in a stream", lambdatest.Options{Timeout: 6 * time.Second, Env: []string{"MRTR_RESPONSE_MODE=stream"}}, lambdatest.FunctionURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

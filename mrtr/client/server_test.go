@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -192,9 +193,18 @@ func TestDecline(t *testing.T) {
 // TestHandshakeURL runs 2025-11-25's own way to have addresses opened.
 func TestHandshakeURL(t *testing.T) {
 	s := mrtr.NewServer(serverInfo, nil)
-	mrtr.AddTool(s, mrtr.Tool{Name: "t"}, func(_ context.Context, c *mrtr.Call, _ struct{}) (*mrtr.Result, error) {
-		if err := mrtr.AskAll(c, mrtr.URL("page", "Sign in.", "https://example.com/in")); err != nil {
+	// The handshake era's client calls again from the start, so a tool looks
+	// whether the page is done with before it asks for it.
+	var signedIn atomic.Bool
+	mrtr.AddTool(s, mrtr.Tool{Name: "t"}, func(ctx context.Context, c *mrtr.Call, _ struct{}) (*mrtr.Result, error) {
+		done, err := mrtr.Step(ctx, c, "look", func(context.Context) (bool, error) { return signedIn.Load(), nil })
+		if err != nil {
 			return nil, err
+		}
+		if !done {
+			if err := mrtr.AskAll(c, mrtr.URL("page", "Sign in.", "https://example.com/in")); err != nil {
+				return nil, err
+			}
 		}
 		return mrtr.Text("opened"), nil
 	})
@@ -202,14 +212,19 @@ func TestHandshakeURL(t *testing.T) {
 	var asked []client.URLQuestion
 	h.URL = func(_ context.Context, q *client.URLQuestion) (protocol.ElicitAction, error) {
 		asked = append(asked, *q)
+		signedIn.Store(true)
 		return protocol.ElicitAccept, nil
 	}
 	for _, version := range []string{"", protocol.Version20251125} {
 		asked = nil
+		signedIn.Store(false)
 		session := connect(t, endpoint(t, s, nil), h, version)
 		out, err := client.CallToolWithInputs(t.Context(), session, "t", nil, client.DefaultInputHandler(h), nil)
 		require.NoError(t, err)
 		require.Equal(t, "opened", text(t, out.Result))
-		require.Equal(t, []client.URLQuestion{{Key: "page", Message: "Sign in.", URL: "https://example.com/in"}}, asked)
+		require.Len(t, asked, 1)
+		require.Equal(t, "https://example.com/in", asked[0].URL)
+		require.Equal(t, "Sign in.", asked[0].Message)
+		require.Regexp(t, `^page(-|$)`, asked[0].Key)
 	}
 }
