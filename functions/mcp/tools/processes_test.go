@@ -73,7 +73,7 @@ func (s *refundService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // each refund is made once.
 func TestRefundsOverProcesses(t *testing.T) {
 	t.Parallel()
-	const flows, each = 120, 4
+	const flows, each = 1000, 4
 	seed := *refundSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
