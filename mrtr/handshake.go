@@ -263,8 +263,5 @@ func urlRequired(c *Call, requests protocol.InputRequests) error {
 		}
 		data.Elicitations = append(data.Elicitations, protocol.ElicitURLParams{Message: p.Message, URL: p.URL, ElicitationID: q.Key + "-" + rand.Text()})
 	}
-	if data.Elicitations == nil { // a yield never comes here; nothing is asked by nothing
-		return nil
-	}
 	return fail(http.StatusOK, protocol.CodeURLElicitationRequired, "URL elicitation required").with(data)
 }

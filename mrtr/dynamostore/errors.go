@@ -53,37 +53,22 @@ func (e *Error) passes() bool {
 // toError makes an *Error of what the AWS SDK returned.
 func toError(err error) *Error {
 	f := awsfailure.Of(err)
-	e := &Error{Code: f.Code, Detail: f.Detail}
-	switch f.Place {
-	case awsfailure.Unreachable:
-		e.Kind = KindUnreachable
-	case awsfailure.Unreadable:
-		e.Kind = KindUnexpected
-	case awsfailure.Answered:
-		e.Kind = kindOf(f)
-	default:
-		e.Kind = KindNotSent
+	e := &Error{Kind: kindOf(f.Code), Code: f.Code, Detail: f.Detail}
+	if e.Kind == "" {
+		e.Kind = Kind(f.Kind())
 	}
 	return e
 }
 
-func kindOf(f awsfailure.Failure) Kind {
-	switch f.Code {
-	case "ThrottlingException", "Throttling", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "TooManyRequestsException":
+// kindOf returns the kind of a code that is DynamoDB's own; none for any other.
+func kindOf(code string) Kind {
+	switch code {
+	case "ProvisionedThroughputExceededException":
 		return KindThrottled
 	case "ResourceNotFoundException":
 		return KindNotFound
-	case "InternalServerError", "InternalFailure", "ServiceUnavailable", "ServiceUnavailableException",
-		"TransactionConflictException", "ReplicatedWriteConflictException":
+	case "TransactionConflictException", "ReplicatedWriteConflictException":
 		return KindInternal
 	}
-	switch {
-	case f.Denied():
-		return KindDenied
-	case f.Throttled():
-		return KindThrottled
-	case f.Internal():
-		return KindInternal
-	}
-	return KindRejected
+	return ""
 }

@@ -69,23 +69,17 @@ func (e *Error) lasting() bool {
 // toError makes an *Error of what the AWS SDK returned.
 func toError(err error) *Error {
 	f := awsfailure.Of(err)
-	e := &Error{Code: f.Code, Detail: f.Detail}
-	switch f.Place {
-	case awsfailure.Unreachable:
-		e.Kind = KindUnreachable
-	case awsfailure.Unreadable:
-		e.Kind = KindUnexpected
-	case awsfailure.Answered:
-		e.Kind = kindOf(f)
-	default:
-		e.Kind = KindNotSent
+	e := &Error{Kind: kindOf(f.Code), Code: f.Code, Detail: f.Detail}
+	if e.Kind == "" {
+		e.Kind = Kind(f.Kind())
 	}
 	return e
 }
 
-func kindOf(f awsfailure.Failure) Kind {
-	switch f.Code {
-	case "ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "LimitExceededException":
+// kindOf returns the kind of a code that is KMS's own; none for any other.
+func kindOf(code string) Kind {
+	switch code {
+	case "LimitExceededException":
 		return KindThrottled
 	case "InvalidGrantTokenException":
 		return KindDenied
@@ -97,17 +91,8 @@ func kindOf(f awsfailure.Failure) Kind {
 		return KindInvalidState
 	case "InvalidKeyUsageException":
 		return KindWrongKey
-	case "KMSInternalException", "InternalFailure", "InternalServerError", "ServiceUnavailable", "ServiceUnavailableException",
-		"DependencyTimeoutException", "KeyUnavailableException":
+	case "KMSInternalException", "DependencyTimeoutException", "KeyUnavailableException":
 		return KindInternal
 	}
-	switch {
-	case f.Denied():
-		return KindDenied
-	case f.Throttled():
-		return KindThrottled
-	case f.Internal():
-		return KindInternal
-	}
-	return KindRejected
+	return ""
 }

@@ -61,20 +61,32 @@ func Of(err error) Failure {
 	return Failure{}
 }
 
-// Throttled reports whether the service asked for patience by its status.
-func (f Failure) Throttled() bool { return f.Status == http.StatusTooManyRequests }
-
-// Internal reports whether the service failed by its status.
-func (f Failure) Internal() bool { return f.Status >= 500 }
-
-// Denied reports whether the code is one that every AWS service has for callers
-// that it does not let in.
-func (f Failure) Denied() bool {
+// Kind names the failure in a word that holds for every AWS service. What a
+// service has codes of its own for, its package looks up first.
+func (f Failure) Kind() string {
+	switch f.Place {
+	case Unreachable:
+		return "unreachable"
+	case Unreadable:
+		return "unexpected"
+	case NotSent:
+		return "not_sent"
+	}
 	switch f.Code {
+	case "ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded":
+		return "throttled"
 	case "AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException", "IncompleteSignatureException",
 		"IncompleteSignature", "MissingAuthenticationTokenException", "MissingAuthenticationToken", "InvalidClientTokenId",
 		"ExpiredTokenException", "ExpiredToken", "NotAuthorized", "OptInRequired":
-		return true
+		return "denied"
+	case "InternalFailure", "InternalServerError", "ServiceUnavailable", "ServiceUnavailableException":
+		return "internal"
 	}
-	return false
+	switch {
+	case f.Status == http.StatusTooManyRequests:
+		return "throttled"
+	case f.Status >= 500:
+		return "internal"
+	}
+	return "rejected"
 }

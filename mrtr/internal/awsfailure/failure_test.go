@@ -40,8 +40,16 @@ func TestOf(t *testing.T) {
 			require.NotContains(t, fmt.Sprintf("%+v", got), "S3CRET")
 		})
 	}
-	require.True(t, awsfailure.Failure{Code: "ExpiredToken"}.Denied())
-	require.False(t, awsfailure.Failure{Code: "ValidationException"}.Denied())
-	require.True(t, awsfailure.Failure{Status: 429}.Throttled())
-	require.True(t, awsfailure.Failure{Status: 500}.Internal())
+	answered := func(code string, status int) string {
+		return awsfailure.Failure{Place: awsfailure.Answered, Code: code, Status: status}.Kind()
+	}
+	require.Equal(t, "denied", answered("ExpiredToken", 400))
+	require.Equal(t, "rejected", answered("ValidationException", 400))
+	require.Equal(t, "throttled", answered("", 429))
+	require.Equal(t, "throttled", answered("Throttling", 400))
+	require.Equal(t, "internal", answered("", 500))
+	require.Equal(t, "internal", answered("ServiceUnavailable", 400))
+	require.Equal(t, "unreachable", awsfailure.Failure{Place: awsfailure.Unreachable}.Kind())
+	require.Equal(t, "unexpected", awsfailure.Failure{Place: awsfailure.Unreadable}.Kind())
+	require.Equal(t, "not_sent", awsfailure.Failure{}.Kind())
 }
